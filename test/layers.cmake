@@ -24,6 +24,7 @@ set(planners core graph analysis ordering sharing placement checking rewriting r
              placement/detail/pack.hpp)     # place(), by counts of work for each phase
 set(execution core graph analysis checking rewriting execution detail/text # for error messages
               detail/overwrite_matching detail/plan_requirements detail/transitive_reduction
+              checking/detail/places.hpp               # where a plan places a value
               reporting/names.hpp reporting/trace.hpp) # traces of runs
 set(testing core graph analysis checking execution testing)
 set(sublet.hpp core graph analysis ordering sharing placement checking rewriting reporting planners)

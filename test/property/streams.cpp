@@ -152,7 +152,7 @@ TEST_CASE("plans for any schedule, and plans with hand-offs, give the sequential
 namespace {
 
 /// An order of the nodes that data and edges allow.
-std::vector<node_id> drawn_order(snapshot const& program, plan_options options, random_source& pick)
+std::vector<node_id> random_order(snapshot const& program, plan_options options, random_source& pick)
 {
     std::vector<node_id> order;
     for (node_id n = 0; n != program.nodes(); ++n) order.push_back(n);
@@ -166,7 +166,7 @@ std::vector<node_id> drawn_order(snapshot const& program, plan_options options, 
     return order;
 }
 
-/// How the options of a plan differ from those of the caller, who knows no more than the values.
+/// How many plans decide otherwise than the options of the executor say.
 struct differences {
     unsigned plans = 0, pools = 0, orders = 0, in_place = 0, blocks = 0;
 
@@ -215,7 +215,7 @@ TEST_CASE("every executor reads pools, blocks, offsets, order and in-place resul
 
         plan_options asked = s.options; // of the planner
         asked.in_place = true;
-        asked.order = drawn_order(s.program, asked, pick);
+        asked.order = random_order(s.program, asked, pick);
         asked.pools = {{}, {.alignment = 16}, {}};
         for (pool_limits& pool : asked.pools)
             if (pick.below(2) == 0) pool.largest_block = 64 + 8 * pick.below(10);
