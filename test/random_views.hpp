@@ -39,19 +39,13 @@ struct random_views {
     std::vector<sublet::pool_id> pool;
 
     std::size_t values() const { return bytes.size(); }
-    sublet::snapshot program(bool as_chain = false) const
+    sublet::snapshot program() const
     {
-        return sublet::tasks(
-            steps.size(), values(),
-            [&](sublet::node_id n) {
-                return as_chain && n + 1 < steps.size() ? std::vector<sublet::node_id>{n + 1}
-                                                        : std::vector<sublet::node_id>{};
-            },
-            [&](sublet::node_id n, sublet::effect_sink& sink) {
-                for (sublet::touch t : steps[n].touches) sink.add(t.kind, t.value);
-                for (auto [in, out] : steps[n].pairs) sink.may_overwrite(in, out);
-                sink.may_recompute(steps[n].may_recompute());
-            });
+        return sublet::sequence(steps.size(), values(), [&](sublet::step_id s, sublet::effect_sink& sink) {
+            for (sublet::touch t : steps[s].touches) sink.add(t.kind, t.value);
+            for (auto [in, out] : steps[s].pairs) sink.may_overwrite(in, out);
+            sink.may_recompute(steps[s].may_recompute());
+        });
     }
     sublet::plan_options options() const
     {

@@ -306,7 +306,7 @@ TEST_CASE("a step may run again if it says so, and every program made from its o
         CHECK(says_the_same(insert_spills(p, steps_in_order(p, {}), options, {}, {}).program));
         CHECK(says_the_same(each_with_captures(program_tree(p))[0]));
         CHECK(says_the_same(flatten(program_tree(p)).program));
-        CHECK(says_the_same(from_graph(p.graph(), 6, [&p](node_id n, auto& sink) { p.effects(n, sink); })));
+        CHECK(says_the_same(tasks(p.graph(), 6, [&p](node_id n, auto& sink) { p.effects(n, sink); })));
     }
 }
 

@@ -191,7 +191,7 @@ TEST_CASE("plans for control flow and for every batch hold, too, and so does the
         random_views const views = draw_views(pick, 9);
         snapshot const p = views.program();
         auto const expected = paint_apart(views);
-        auto const along = plan_flow(views.program(true), views.options());
+        auto const along = plan_flow(p, views.options());
         REQUIRE(bool(along));
         REQUIRE(paint_in(views, along.plan, listed(p.steps())) == expected);
 
