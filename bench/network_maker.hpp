@@ -52,7 +52,6 @@ class network_maker {
 public:
     explicit network_maker(training_options const& options) : options_(options)
     {
-        net_.batch = options.batch;
     }
 
     feature input(byte_count channels, byte_count height, byte_count width)

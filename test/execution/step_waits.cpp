@@ -13,6 +13,7 @@
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_streams.hpp>
 #include <sublet/graph/program.hpp>
+#include <sublet/listing.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_handoffs.hpp>
 #include <sublet/plan_memory.hpp>
@@ -858,6 +859,31 @@ TEST_CASE("for random plans the occupants agree with painting the bytes one by o
             }
     }
     CHECK(found > 200);
+}
+
+TEST_CASE("storage that begins piece by piece waits with each piece for the last uses of its bytes")
+{
+    listing<int> pieces;
+    pieces.step().make(0, {.bytes = 8}).make(1, {.bytes = 1});
+    pieces.step().read(0);
+    pieces.step().view(3, 2, 0, {.bytes = 4}).write(3);
+    pieces.step().read(1).view(4, 2, 4, {.bytes = 4}).write(4);
+    pieces.step().write(4);
+    pieces.facts(2, {.bytes = 8});
+    auto const planned = plan_memory(pieces);
+    REQUIRE(planned);
+    REQUIRE(planned.offset_of(2) == planned.offset_of(0));
+    auto const found = run_order_of(pieces.program(), pieces.options(), arena{planned});
+    auto has = [&found](step_id from, step_id to) {
+        for (step_waits::wait const& w : found.waits.list)
+            if (w.from == from && w.to == to) return w.why == step_waits::kind::handoff;
+        return false;
+    };
+    CHECK(has(1, 2));
+    CHECK(has(1, 3));
+    CHECK(!has(1, 4));
+    CHECK(!check_waits(pieces.program(), pieces.options(), &planned.plan, found.lowered.step_at,
+                       found.waits.after, {}));
 }
 
 } // namespace this_test

@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 // --- byte owners -----------------------------------------------------------------------------------------
@@ -241,6 +242,9 @@ private:
     void access(std::uint32_t range, step_id at, bool reads, bool writes);
     void wait(std::uint32_t range, step_id at);
     void occupy(buffer_id b, step_id at, arena_occupants& arenas);
+    /// Storage that no step makes may begin piece by piece: each waits for the uses that the first one waits
+    /// for.
+    void begin_piece(value_id v, step_id at);
 
     snapshot const& program_;
     lowered_program const& lowered_;
@@ -254,6 +258,8 @@ private:
     std::vector<std::uint32_t> touched_; // ranges that the current step accesses
     std::vector<step_id> last_waiter_;   // by position: the last position that waits for it
     std::vector<sort_key> found_;        // {to and from, why}
+    /// By buffer that begins with a piece: which of these it waits for. Empty if there are none.
+    std::vector<std::pair<std::size_t, std::size_t>> first_pieces_;
 };
 
 /// The steps of a program in an order that keeps data, edges and hand-offs, as close as possible to the

@@ -148,13 +148,20 @@ SUBLET_DECL void wait_finder::follow_touches(arena_occupants* arenas)
         }
         for (touch t : touches)
             if (t.defines()) made_at_[t.value] = smaller(made_at_[t.value], at);
+        if (arenas != nullptr && !first_pieces_.empty())
+            for (touch t : touches)
+                if (t.kind == touch::access::write_view) begin_piece(t.value, at);
         for (std::uint32_t range : touched_) wait(range, at);
         if (arenas != nullptr)
             for (touch t : touches) {
                 buffer_id const b = lowered_.table.buffer_of[t.value];
                 if (lowered_.first_write[b] != at || touched_at[b] == at) continue;
                 touched_at[b] = at;
+                std::size_t const before = found_.size();
                 occupy(b, at, *arenas);
+                if (t.kind != touch::access::write_view || found_.size() == before) continue;
+                first_pieces_.resize(lowered_.table.buffers.size(), {0, 0});
+                first_pieces_[b] = {before, found_.size()};
             }
         for (std::uint32_t range : touched_) {
             users& its = users_[range];
@@ -234,6 +241,16 @@ SUBLET_DECL void wait_finder::wait(std::uint32_t range, step_id at)
     if (its.readers.empty()) add(its.writer, at, step_waits::kind::output);
     its.writer = at;
     its.readers.clear();
+}
+
+SUBLET_DECL void wait_finder::begin_piece(value_id v, step_id at)
+{
+    bool is_begun = true;
+    for (std::uint32_t range = ranges_[v].first; range < ranges_[v].last; ++range)
+        is_begun = is_begun && users_[range].writer != no_step;
+    auto const [first, last] = first_pieces_[lowered_.table.buffer_of[v]];
+    for (std::size_t i = first; !is_begun && i != last; ++i)
+        add(as_wait(found_[i]).from, at, step_waits::kind::handoff);
 }
 
 SUBLET_DECL void wait_finder::occupy(buffer_id b, step_id at, arena_occupants& arenas)
