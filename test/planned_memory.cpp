@@ -2,6 +2,7 @@
 #include <sublet/planned_memory.hpp>
 
 #include <sublet/advise_memory.hpp>
+#include <sublet/checking/check_plan.hpp>
 #include <sublet/ordering/order.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_flow.hpp>
@@ -349,6 +350,51 @@ TEST_CASE("each planner chooses pools and divides them into blocks that no buffe
         CHECK(found[planner] > rounds(80));
     }
     CHECK(with_handoffs > rounds(5));
+}
+
+TEST_CASE("no plan in one order that the checker accepts is below the bound, in place or not")
+{
+    std::size_t tried = 0, reached = 0;
+    for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(pick, {.tasks = 2 + pick.below(3), .in_place = 50});
+        snapshot const p = tasks.program();
+        plan_options options = tasks.options();
+        std::vector<byte_count> bytes;
+        for (std::size_t v = 0; v != p.values(); ++v) bytes.push_back(1 + pick.below(3));
+        options.bytes = bytes;
+        plan_options apart = options;
+        apart.in_place = false;
+        auto check = [&](auto planner, auto checker) {
+            planned_memory const planned = planner(options), alone = planner(apart);
+            bool const is_small = planned.report().pools.size() == 1 && alone.plan.buffers.size() <= 5;
+            if (!planned || !alone || !is_small) return;
+            reached += planned.bytes() == planned.report().lower_bound_bytes;
+            byte_count const height = planned.report().lower_bound_bytes;
+            memory_plan plan = alone.plan;
+            if (height < 2) return;
+            plan.arena_bytes[0] = height - 1;
+            byte_count combinations = 1;
+            for (memory_plan::placed_buffer const& b : plan.buffers)
+                combinations *= b.size < height ? height - b.size : 0;
+            if (combinations > 4000) return;
+            for (byte_count code = 0; code != combinations; ++code) {
+                byte_count rest = code;
+                for (memory_plan::placed_buffer& b : plan.buffers) {
+                    b.offset = rest % (height - b.size);
+                    rest /= height - b.size;
+                }
+                ++tried;
+                REQUIRE(checker(plan));
+            }
+        };
+        check([&](plan_options const& o) { return plan_memory(p, o); },
+              [&](memory_plan const& plan) { return check_plan(p, plan, options).has_value(); });
+    }
+    MESSAGE(tried, " plans refused, ", reached, " plans as low as the bound");
+    CHECK(tried > rounds(1000));
+    CHECK(reached > rounds(100));
 }
 
 } // namespace this_test
