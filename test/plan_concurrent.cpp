@@ -133,6 +133,48 @@ TEST_CASE("random programs get valid plans, never above slots, and the bound is 
     }
 }
 
+TEST_CASE("no plan of a few tasks that the checker accepts is below the bound, whichever pairs it takes")
+{
+    std::size_t refused = 0, reached = 0, with_pairs = 0;
+    for (std::uint32_t seed = 0; seed != rounds(400); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_tasks tasks = draw_tasks(pick, {.tasks = 2 + pick.below(4), .operands = 2, .in_place = 90});
+        for (byte_count& b : tasks.bytes) b = 1 + pick.below(3);
+        plan_options options = tasks.options();
+        options.bytes = tasks.bytes;
+        auto const planned = plan_concurrent(tasks.program(), options);
+        plan_options apart = options;
+        apart.in_place = false;
+        memory_plan plan = plan_concurrent(tasks.program(), apart).plan; // each root has a buffer of its own
+        REQUIRE(planned);
+        byte_count const bound = planned.report().lower_bound_bytes;
+        REQUIRE(bound <= planned.bytes());
+        if (bound < 2) continue;
+        plan.arena_bytes[0] = bound - 1;
+        byte_count combinations = 1; // none if a buffer is as large as the bound
+        for (memory_plan::placed_buffer& b : plan.buffers) {
+            b.offset = 0;
+            combinations *= bound - detail::smaller(b.size, bound);
+        }
+        if (combinations > 2000) continue;
+        for (std::size_t next = 0; combinations != 0 && next != plan.buffers.size();) {
+            REQUIRE(check_concurrent_plan(tasks.program(), plan, options));
+            ++refused;
+            for (next = 0; next != plan.buffers.size(); ++next) { // the next combination of offsets
+                memory_plan::placed_buffer& b = plan.buffers[next];
+                if (++b.offset + b.size < bound) break;
+                b.offset = 0;
+            }
+        }
+        reached += planned.bytes() == bound;
+        with_pairs += !planned.in_place.empty();
+    }
+    CHECK(refused > rounds(400));
+    CHECK(reached > rounds(400) / 4);
+    CHECK(with_pairs > rounds(400) / 25);
+}
+
 TEST_CASE("a plan with a spent budget is valid, no higher than slots, and marked as cut short")
 {
     std::size_t cut_short = 0, higher = 0;

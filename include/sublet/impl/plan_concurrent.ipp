@@ -9,6 +9,7 @@
 #include <sublet/sharing/in_place.hpp>
 #include <sublet/sharing/share_slots.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <ctime>
 #include <optional>
@@ -101,6 +102,68 @@ SUBLET_DECL void split_concurrently(placement_problem const& problem, concurrent
     set_overall_status(placed);
 }
 
+/// The program in which a step reads early what it may overwrite.
+SUBLET_DECL snapshot with_early_operands(snapshot const& p)
+{
+    return with_effects(p, p.values(), [&p](node_id n, effect_sink& sink) {
+        step_range const steps = p.steps_of(n);
+        std::vector<value_id> operands; // of the pairs of the step
+        for (step_id s = steps.first; s != steps.last; ++s) {
+            if (s != steps.first) sink.next_step();
+            operands.clear();
+            for (overwrite o : p.overwrites(s)) operands.push_back(o.in);
+            std::sort(operands.begin(), operands.end());
+            for (touch t : p.touches(s)) {
+                bool const is_early = t.kind == touch::access::use &&
+                                      std::binary_search(operands.begin(), operands.end(), t.value);
+                sink.add(is_early ? touch::access::use_early : t.kind, t.value);
+            }
+        }
+        for (edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
+    });
+}
+
+/// By pool, bytes that no plan goes below, whichever of the declared pairs it takes, and buffers that prove it.
+struct bounds_with_pairs {
+    std::vector<byte_count> bytes;
+    std::vector<value_id> members; ///< roots
+    bool is_exact = true;
+};
+
+/// Whoever writes a result over an operand reuses bytes of which the last reading step is the one that writes. So
+/// buffers of which none may reuse another, if each operand of a pair were read early, are apart in every plan.
+///
+/// Requires: `table` has no buffers joined in place.
+SUBLET_DECL bounds_with_pairs bound_with_pairs(snapshot const& p, plan_options const& options,
+                                               std::vector<handoff> const& handoffs,
+                                               std::vector<value_role> const& role, buffer_table const& table)
+{
+    bounds_with_pairs result;
+    snapshot const early = with_early_operands(p);
+    dependence_graph const g = dependences(early, dependences_of(options, handoffs));
+    memory_plan apart;
+    placement_problem problem{{}, options.pools};
+    list_planned(table, apart, problem);
+    concurrent_live_ranges const lives =
+        concurrent_lifetimes(early, g, apart.buffers.size(), apart.buffer_of, role);
+    conflict_ranges const conflicts = find_conflict_ranges(g, lives, most_conflict_ranges);
+    std::uint64_t const usual = antichain_visits(g, problem.buffers.size());
+    for (pool_id pool = 0; pool != pool_count(problem); ++pool) {
+        std::vector<byte_count> weights;
+        byte_count pins = 0;
+        for (placement_problem::buffer const& b : problem.buffers) {
+            weights.push_back(b.pool == pool ? b.size : 0);
+            if (b.pool == pool && b.pinned != no_offset) pins = larger(pins, checked_add(b.pinned, b.size));
+        }
+        antichain const heaviest = heaviest_antichain(g, lives, conflicts, weights,
+                                                      larger(options.effort.of(usual), usual / 64));
+        result.bytes.push_back(larger(heaviest.bytes, pins));
+        result.is_exact = result.is_exact && heaviest.is_exact;
+        for (buffer_id b : heaviest.members) result.members.push_back(apart.buffers[b].root);
+    }
+    return result;
+}
+
 /// Pools are chosen for the capacities in `room`.
 SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options const& options,
                                                  concurrent_options const& wanted,
@@ -126,7 +189,12 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
     buffer_table table = gather_buffers(touch_ranges(p, role), options);
     result.figures.refuted = oversized_view(table); // of classes before they are joined
     set_chosen_pools(table, options, room);
-    if (options.in_place) table = take_in_place(p, g, std::move(table));
+    bool const has_pairs = options.in_place && !p.overwrites().empty();
+    bounds_with_pairs bounds;
+    if (has_pairs) {
+        bounds = bound_with_pairs(p, options, wanted.handoffs, role, table);
+        table = take_in_place(p, g, std::move(table));
+    }
     for (memory_plan::in_place_pair const& pair : table.in_place)
         result.in_place.push_back({pair, no_size, no_size});
 
@@ -167,6 +235,12 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
         if (!is_pinned) how.fallback = std::move(placed.offset);
         placed = place_concurrently(problem, lives, conflicts.of, how);
         split_concurrently(problem, lives, conflicts, how.visits, placed);
+    }
+    if (has_pairs) { // those above hold for the pairs that are taken
+        for (std::size_t pool = 0; pool != bounds.bytes.size(); ++pool)
+            placed.pools[pool].lower_bound = bounds.bytes[pool];
+        result.antichain = std::move(bounds.members);
+        result.is_bound_exact = result.is_bound_exact && bounds.is_exact;
     }
     set_offsets(placed, plan);
     fill_report(result.figures, placed, plan);

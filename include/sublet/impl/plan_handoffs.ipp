@@ -54,6 +54,36 @@ SUBLET_DECL plan_in_schedule place_in_schedule(snapshot const& p, dependence_gra
     return best;
 }
 
+/// By pool, the most bytes at one position of the schedule that no plan in it goes below, whichever pairs it takes:
+/// a result that may be written over an operand needs no bytes of its own while its step runs.
+SUBLET_DECL std::vector<byte_count> bounds_in_schedule(snapshot const& p, memory_plan const& plan,
+                                                       placement_problem const& problem,
+                                                       plan_in_schedule const& schedule)
+{
+    std::vector<live_range> lives = schedule.in_schedule;
+    std::vector<unsigned char> may_begin_over(lives.size(), 0);
+    for (overwrite o : p.overwrites()) {
+        buffer_id const in = plan.buffer_of[o.in], out = plan.buffer_of[o.out];
+        if (in == no_buffer || out == no_buffer || in == out || may_begin_over[out]) continue;
+        may_begin_over[out] = 1;
+        if (!is_empty(lives[out])) ++lives[out].first;
+    }
+    std::vector<byte_count> bounds;
+    for (pool_id pool = 0; pool != schedule.placed.pools.size(); ++pool) {
+        byte_count pins = 0;
+        for (placement_problem::buffer const& b : problem.buffers)
+            if (b.pool == pool && b.pinned != no_offset) pins = larger(pins, checked_add(b.pinned, b.size));
+        byte_count const live =
+            pressure(
+                lives.size(), [&](buffer_id b) { return problem.buffers[b].pool == pool ? lives[b] : live_range{}; },
+                [&](buffer_id b) { return problem.buffers[b].size; },
+                static_cast<step_id>(schedule.timed.graph.positions() + 1))
+                .peak;
+        bounds.push_back(larger(live, pins));
+    }
+    return bounds;
+}
+
 /// Visits of one placement with some waits, for each buffer: there are a few dozen such placements.
 inline constexpr std::uint64_t trial_visits = 256;
 
@@ -156,6 +186,13 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
             problem.buffers[plan.buffer_of[v]].pinned = pinned[v];
     detail::plan_in_schedule schedule =
         detail::place_in_schedule(p, g, problem, plan.buffer_of, role, wanted, options.effort);
+    if (options.in_place && !p.overwrites().empty()) {
+        std::vector<byte_count> const bounds = detail::bounds_in_schedule(p, plan, problem, schedule);
+        for (std::size_t pool = 0; pool != bounds.size(); ++pool) {
+            byte_count& bound = schedule.placed.pools[pool].lower_bound;
+            bound = detail::smaller(bound, bounds[pool]);
+        }
+    }
     result.makespan = schedule.timed.schedule.makespan;
     result.critical_path = result.critical_path_with = schedule.timed.schedule.critical_path;
 
