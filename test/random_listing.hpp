@@ -53,14 +53,15 @@ struct random_listing {
     struct limits : sublet::pool_limits {
         friend bool operator==(limits const& a, limits const& b)
         {
-            return a.capacity == b.capacity && a.alignment == b.alignment && a.largest_block == b.largest_block;
+            return a.capacity == b.capacity && a.alignment == b.alignment &&
+                   a.largest_block == b.largest_block;
         }
     };
     using step = std::vector<word>;
 
     std::vector<described> values;
     std::vector<step> steps;
-    std::vector<number> block_begin;             // by block: its first step; none: no blocks
+    std::vector<number> block_begin;              // by block: its first step; none: no blocks
     std::vector<std::pair<number, number>> edges; // of blocks
     std::vector<limits> pools;
     std::vector<sublet::node_id> order;
@@ -96,7 +97,8 @@ struct random_listing {
     bool is_named(number v) const
     {
         bool is_made = values[v].of == none;
-        for (step const& s : steps) is_made = is_made || std::count(s.begin(), s.end(), word{verb::view, v, 0}) != 0;
+        for (step const& s : steps)
+            is_made = is_made || std::count(s.begin(), s.end(), word{verb::view, v, 0}) != 0;
         return is_made;
     }
     /// Some word names it or a view of it.
@@ -256,9 +258,9 @@ inline std::string text_of(random_listing const& l)
     for (auto [from, to] : l.edges) all += "list.edge(b" + num(from) + ", b" + num(to) + ");\n";
     for (number v = 0; v != l.values.size(); ++v) {
         auto const& d = l.values[v];
-        if (d.of != random_listing::none || (!l.is_touched(v) && d.role == value_role::intermediate)) continue;
-        if (facts(v) != "{}")
-            all += "list.facts(" + num(v) + ", " + facts(v) + ");\n";
+        if (d.of != random_listing::none || (!l.is_touched(v) && d.role == value_role::intermediate))
+            continue;
+        if (facts(v) != "{}") all += "list.facts(" + num(v) + ", " + facts(v) + ");\n";
         if (d.pinned != sublet::no_offset) all += "// pinned: " + num(v) + " at " + num(d.pinned) + "\n";
         if (!d.is_eligible) all += "// not eligible: " + num(v) + "\n";
         for (auto [pool, cost] : d.choices)
@@ -281,7 +283,7 @@ inline std::string text_of(random_listing const& l)
     return all;
 }
 
-// --- who writes which byte -------------------------------------------------------------------------------
+// --- the bytes that are written -------------------------------------------------------------------------
 
 /// Which bytes are there, while the steps run as listed. A listing is fit to run if every read finds all of
 /// its bytes, every view its root, and if a step neither makes nor views twice.
@@ -335,7 +337,7 @@ struct listing_limits {
     bool split_views = true;    ///< pools with a largest block, while views have offsets
     bool orders = true;         ///< other than the listed one
     bool no_steps = true;
-    bool pieces = true;         ///< storage that no step makes, and several write through views
+    bool pieces = true; ///< storage that no step makes, and several write through views
 };
 
 /// Draws words one by one; each finds the bytes that it reads.
@@ -386,7 +388,10 @@ public:
 
 private:
     bool chance(std::uint32_t percent) { return pick_.below(100) < percent; }
-    number any(std::vector<number> const& of) { return of[pick_.below(static_cast<std::uint32_t>(of.size()))]; }
+    number any(std::vector<number> const& of)
+    {
+        return of[pick_.below(static_cast<std::uint32_t>(of.size()))];
+    }
 
     void draw_pools()
     {
@@ -456,7 +461,8 @@ private:
         sublet::byte_count bytes = left == 0 ? 0 : 1 + pick_.below(static_cast<std::uint32_t>(left));
         if (to_fill && chance(50)) bytes = left;
         if (chance(5)) bytes = 0;
-        number const v = value(bytes, chance(8) ? sublet::value_role::output : sublet::value_role::intermediate);
+        number const v =
+            value(bytes, chance(8) ? sublet::value_role::output : sublet::value_role::intermediate);
         auto& d = l_.values[v];
         d.alignment = 1;
         d.pool = 0;
@@ -589,7 +595,8 @@ inline std::vector<std::vector<bool>> order_of_words(random_listing const& l)
                 for (auto t : l.steps[i]) {
                     if (!is_value(t.what) || l.root(t.value) != l.root(u.value)) continue;
                     bool const is_named = defines(t.what) && t.value == u.value;
-                    bool const is_base = t.what == verb::make && u.what == verb::view; // a view of a view needs the root
+                    bool const is_base =
+                        t.what == verb::make && u.what == verb::view; // a view of a view needs the root
                     bool const is_ordered = accesses(t.what) && accesses(u.what) &&
                                             (writes(t.what) || writes(u.what)) && l.overlap(t.value, u.value);
                     if (is_named || is_base || is_ordered) before[i][j] = true;
