@@ -361,7 +361,8 @@ private:
                     std::pair<number, number> const edge{w.other, l.block_of(s)};
                     if (std::count(l.edges.begin(), l.edges.end(), edge) == 0) return missing(i, s, at);
                 }
-                if (w.what == verb::wait_for && w.value >= s) return missing(i, s, at);
+                if (w.what == verb::wait_for && (w.value >= s || !t_.lists[i].block_begin.empty()))
+                    return missing(i, s, at);
                 continue;
             }
             bool const is_view = t_.resolve(i, v).is_view;
