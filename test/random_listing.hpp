@@ -706,6 +706,7 @@ void each_smaller_part(random_listing const& of, TryIt try_it)
     for (number v = 0; v != of.values.size(); ++v) {
         auto change = [&](auto edit) {
             try_it([v, edit](random_listing& l) {
+                if (v >= l.values.size()) return false;
                 edit(l.values[v]);
                 return true;
             });
