@@ -378,8 +378,10 @@ private:
             if (w.what == verb::view) {
                 number const of = t_.lists[i].values[v].of;
                 bool const is_begun = is_root_there(i, v, state);
-                if (count(verb::view, v) != 1 || count(verb::make, t_.resolve(i, v).root) != 0)
-                    return missing(i, s, at);
+                bool const is_root_made = std::any_of(words.begin(), words.end(), [&](auto o) {
+                    return o.what == verb::make && root_of(i, o.value) == root_of(i, v);
+                });
+                if (count(verb::view, v) != 1 || is_root_made) return missing(i, s, at);
                 if (t_.resolve(i, of).is_view && !is_there(i, of, state)) return missing(i, s, at);
                 if (!is_begun && (count(verb::write, v) == 0 || made_.count(root_of(i, v)) != 0))
                     return missing(i, s, at);
