@@ -176,6 +176,11 @@ public:
     /// A view that the step makes and writes through names bytes that are there on no path, or not on every
     /// one: they are new then, and not read.
     bool is_new(program_id i, number s, number v) const { return new_.count({i, s, v}) != 0; }
+    /// No step makes the storage, and it is not given: views begin it.
+    bool is_unmade(std::pair<program_id, number> root) const
+    {
+        return made_.count(root) == 0 && !start_[root.first].is_there[root.second];
+    }
     /// The first misfit.
     std::optional<misfit> find()
     {
@@ -386,8 +391,7 @@ private:
                 if (!is_begun && (count(verb::write, v) == 0 || made_.count(root_of(i, v)) != 0))
                     return missing(i, s, at);
                 auto const root = root_of(i, v);
-                bool const is_unmade = made_.count(root) == 0 && !start_[root.first].is_there[root.second];
-                if ((is_unmade && !draws_updates_of_pieces) || !is_written(i, v, state))
+                if ((is_unmade(root) && !draws_updates_of_pieces) || !is_written(i, v, state))
                     new_.insert({i, s, v});
             }
         }
@@ -646,10 +650,14 @@ private:
     }
     void read_outputs(program_id i)
     {
-        for (number v = 0; v != t_.lists[i].values.size() && i == 0; ++v)
-            if (t_.lists[i].values[v].of == none &&
-                (has_role(role_[i][v], value_role::output) || has_role(role_[i][v], value_role::external)))
-                read(i, v, "at the end stands");
+        random_listing const& l = t_.lists[i];
+        for (number v = 0; v != l.values.size() && i == 0; ++v) {
+            bool const is_output = has_role(l.values[v].role, value_role::output) && l.is_named(v);
+            bool const is_whole =
+                l.values[v].of == none && !fit_.is_unmade({i, v}) &&
+                (has_role(role_[i][v], value_role::output) || has_role(role_[i][v], value_role::external));
+            if (is_output || is_whole) read(i, v, "at the end stands");
+        }
     }
 
     void step(program_id i, number s)
