@@ -53,14 +53,15 @@ struct random_listing {
     struct limits : sublet::pool_limits {
         friend bool operator==(limits const& a, limits const& b)
         {
-            return a.capacity == b.capacity && a.alignment == b.alignment && a.largest_block == b.largest_block;
+            return a.capacity == b.capacity && a.alignment == b.alignment &&
+                   a.largest_block == b.largest_block;
         }
     };
     using step = std::vector<word>;
 
     std::vector<described> values;
     std::vector<step> steps;
-    std::vector<number> block_begin;             // by block: its first step; none: no blocks
+    std::vector<number> block_begin;              // by block: its first step; none: no blocks
     std::vector<std::pair<number, number>> edges; // of blocks
     std::vector<limits> pools;
     std::vector<sublet::node_id> order;
@@ -92,6 +93,14 @@ struct random_listing {
         for (number v = 0; v != values.size(); ++v) all[v] = of_root[root(v)];
         return all;
     }
+    /// The listing has a handle for it: a view has one if a step makes it.
+    bool is_named(number v) const
+    {
+        bool is_made = values[v].of == none;
+        for (step const& s : steps)
+            is_made = is_made || std::count(s.begin(), s.end(), word{verb::view, v, 0}) != 0;
+        return is_made;
+    }
     /// Some word names it or a view of it.
     bool is_touched(number v) const
     {
@@ -119,6 +128,13 @@ struct random_listing {
         while (b + 1 < block_begin.size() && block_begin[b + 1] <= s) ++b;
         return b;
     }
+    /// Without a largest block where a view of `other` has an offset.
+    void join_blocks_of_views(random_listing const& other)
+    {
+        for (described const& d : other.values)
+            for (limits& p : pools)
+                if (d.offset != 0) p.largest_block = sublet::no_limit;
+    }
     bool says_what_no_listing_can() const
     {
         for (described const& d : values)
@@ -129,8 +145,10 @@ struct random_listing {
 
 using painted_list = sublet::listing<random_listing::number>;
 
-/// The words, said to a listing. With `offsets` off, all views begin where their parents do.
-inline painted_list list_of(random_listing const& l, bool offsets = true)
+/// The words, said to a listing. With `offsets` off, all views begin where their parents do. `step_ids` gets
+/// the number of each step: the listing adds one to an empty block.
+inline painted_list list_of(random_listing const& l, bool offsets = true,
+                            std::vector<sublet::step_id>* step_ids = nullptr)
 {
     using number = random_listing::number;
     using verb = random_listing::verb;
@@ -149,6 +167,7 @@ inline painted_list list_of(random_listing const& l, bool offsets = true)
             blocks.push_back(list.block());
         if (s == l.steps.size()) break;
         said.push_back(list.step());
+        if (step_ids != nullptr) step_ids->push_back(said.back().id());
         for (random_listing::word w : l.steps[s]) {
             auto& now = said.back();
             switch (w.what) {
@@ -239,9 +258,9 @@ inline std::string text_of(random_listing const& l)
     for (auto [from, to] : l.edges) all += "list.edge(b" + num(from) + ", b" + num(to) + ");\n";
     for (number v = 0; v != l.values.size(); ++v) {
         auto const& d = l.values[v];
-        if (d.of != random_listing::none || (!l.is_touched(v) && d.role == value_role::intermediate)) continue;
-        if (facts(v) != "{}")
-            all += "list.facts(" + num(v) + ", " + facts(v) + ");\n";
+        if (d.of != random_listing::none || (!l.is_touched(v) && d.role == value_role::intermediate))
+            continue;
+        if (facts(v) != "{}") all += "list.facts(" + num(v) + ", " + facts(v) + ");\n";
         if (d.pinned != sublet::no_offset) all += "// pinned: " + num(v) + " at " + num(d.pinned) + "\n";
         if (!d.is_eligible) all += "// not eligible: " + num(v) + "\n";
         for (auto [pool, cost] : d.choices)
@@ -264,7 +283,7 @@ inline std::string text_of(random_listing const& l)
     return all;
 }
 
-// --- who writes which byte -------------------------------------------------------------------------------
+// --- the bytes that are written -------------------------------------------------------------------------
 
 /// Which bytes are there, while the steps run as listed. A listing is fit to run if every read finds all of
 /// its bytes, every view its root, and if a step neither makes nor views twice.
@@ -318,7 +337,7 @@ struct listing_limits {
     bool split_views = true;    ///< pools with a largest block, while views have offsets
     bool orders = true;         ///< other than the listed one
     bool no_steps = true;
-    bool pieces = true;         ///< storage that no step makes, and several write through views
+    bool pieces = true; ///< storage that no step makes, and several write through views
 };
 
 /// Draws words one by one; each finds the bytes that it reads.
@@ -334,14 +353,14 @@ public:
 
     random_listing draw()
     {
-        draw_pools();
-        for (std::uint32_t i = pick_.below(4); i != 0; --i) draw_given();
+        begin();
         std::uint32_t const count = limits_.no_steps && chance(1) ? 0 : 1 + pick_.below(limits_.steps);
         for (std::uint32_t s = 0; s != count; ++s) draw_step();
         for (auto& d : l_.values)
             if (chance(10)) d.is_said_late = true;
         if (limits_.by_ids) draw_by_ids();
         if (limits_.orders && chance(30)) draw_order();
+        if (!limits_.split_views) l_.join_blocks_of_views(l_);
         l_.in_place = !chance(15);
         sublet::effort const all[] = {sublet::effort::fast, sublet::effort::balanced,
                                       sublet::effort::thorough, sublet::effort{pick_.below(300)}};
@@ -349,9 +368,30 @@ public:
         return l_;
     }
 
+    /// Pools, and values that are given.
+    void begin()
+    {
+        draw_pools();
+        for (std::uint32_t i = pick_.below(4); i != 0; --i) draw_given();
+    }
+    random_listing& words() { return l_; }
+    bytes_there& there() { return there_; }
+    number add_value(random_listing::described const& d, bool is_written)
+    {
+        l_.values.push_back(d);
+        auto const v = static_cast<number>(l_.values.size() - 1);
+        there_.written.emplace_back(bytes_there::room(l_, v), is_written);
+        there_.is_there.push_back(is_written);
+        return v;
+    }
+    void draw_step();
+
 private:
     bool chance(std::uint32_t percent) { return pick_.below(100) < percent; }
-    number any(std::vector<number> const& of) { return of[pick_.below(static_cast<std::uint32_t>(of.size()))]; }
+    number any(std::vector<number> const& of)
+    {
+        return of[pick_.below(static_cast<std::uint32_t>(of.size()))];
+    }
 
     void draw_pools()
     {
@@ -362,7 +402,6 @@ private:
             if (chance(20)) p.capacity = 16 + pick_.below(120);
             if (chance(20)) p.alignment = std::uint64_t{1} << pick_.below(5);
             if (chance(25)) p.largest_block = 16 + pick_.below(64);
-            splits_ |= p.largest_block != sublet::no_limit;
             l_.pools.push_back(p);
         }
     }
@@ -372,12 +411,7 @@ private:
         if (chance(20)) d.alignment = std::uint64_t{1} << pick_.below(6);
         if (limits_.any_alignment && chance(10)) d.alignment = 1 + pick_.below(7);
         d.pool = pick_.below(pools_);
-        l_.values.push_back(d);
-        auto const v = static_cast<number>(l_.values.size() - 1);
-        bool const is_given = sublet::detail::is_given(role);
-        there_.written.emplace_back(bytes_there::room(l_, v), is_given);
-        there_.is_there.push_back(is_given);
-        return v;
+        return add_value(d, sublet::detail::is_given(role));
     }
     sublet::byte_count some_bytes()
     {
@@ -397,7 +431,7 @@ private:
                                     value_role::external | value_role::output,
                                     value_role::state | value_role::input,
                                     value_role::state | value_role::output};
-        value(some_bytes(), roles[pick_.below(8)]);
+        static_cast<void>(value(some_bytes(), roles[pick_.below(8)]));
     }
     std::vector<number> readable() const
     {
@@ -419,9 +453,7 @@ private:
         sublet::byte_count const all = whole == sublet::no_size ? 40 : whole;
         sublet::byte_count const own = l_.values[of].bytes == sublet::no_size ? 40 : l_.values[of].bytes;
         sublet::byte_count const most = chance(15) ? all - l_.begin(of) : std::min(own, all - l_.begin(of));
-        sublet::byte_count offset = splits_ && !limits_.split_views
-                                        ? 0
-                                        : pick_.below(static_cast<std::uint32_t>(most + 1));
+        sublet::byte_count offset = pick_.below(static_cast<std::uint32_t>(most + 1));
         if (chance(40)) offset = 0;
         if (to_fill) // where nothing is written yet
             for (offset = 0; offset < most && there_.written[l_.root(of)][offset]; ++offset) {}
@@ -429,7 +461,8 @@ private:
         sublet::byte_count bytes = left == 0 ? 0 : 1 + pick_.below(static_cast<std::uint32_t>(left));
         if (to_fill && chance(50)) bytes = left;
         if (chance(5)) bytes = 0;
-        number const v = value(bytes, chance(8) ? sublet::value_role::output : sublet::value_role::intermediate);
+        number const v =
+            value(bytes, chance(8) ? sublet::value_role::output : sublet::value_role::intermediate);
         auto& d = l_.values[v];
         d.alignment = 1;
         d.pool = 0;
@@ -439,82 +472,6 @@ private:
         there_.is_there[v] = false;
         if (d.role == sublet::value_role::output && chance(80)) d.role = sublet::value_role::intermediate;
         return v;
-    }
-    void draw_step()
-    {
-        random_listing::step s;
-        std::vector<number> touched, made, written;
-        std::vector<number> const can_read = readable(), can_view = made_or_given();
-        for (std::uint32_t i = can_read.empty() ? 0 : pick_.below(4); i != 0; --i) {
-            number const v = any(can_read);
-            touched.push_back(v);
-            s.push_back({chance(20) ? verb::read_early : verb::read, v, 0});
-        }
-        if (!can_read.empty() && chance(30)) {
-            number const v = any(can_read);
-            if (limits_.empty_writes || l_.values[v].bytes != 0) {
-                s.push_back({verb::write, v, 0});
-                written.push_back(v);
-            }
-        }
-        if (!can_view.empty() && chance(40)) {
-            number const v = view_of(any(can_view), false);
-            s.push_back({verb::view, v, 0});
-            made.push_back(v);
-            if (chance(40) && (limits_.empty_writes || l_.values[v].bytes != 0)) {
-                s.push_back({verb::write, v, 0});
-                written.push_back(v);
-            }
-        }
-        if (chance(open_.empty() ? 8 : 50)) { // a value that is made piece by piece
-            if (open_.empty() || chance(20)) {
-                number const r = value(4 + pick_.below(24), sublet::value_role::intermediate);
-                open_.push_back(r);
-            }
-            number const r = any(open_), v = view_of(r, true);
-            if (!limits_.pieces) std::erase(open_, r);
-            if (limits_.empty_writes || l_.values[v].bytes != 0) {
-                s.push_back({verb::view, v, 0});
-                s.push_back({verb::write, v, 0});
-                made.push_back(v);
-                written.push_back(v);
-            }
-        }
-        for (std::uint32_t i = chance(70) ? 1 + pick_.below(2) : 0; i != 0; --i) {
-            if (limits_.rewrites && chance(15) && !can_view.empty()) {
-                number const v = any(can_view);
-                verb const again = l_.values[v].of == random_listing::none ? verb::make : verb::view;
-                bool const is_new = std::none_of(s.begin(), s.end(), [&](auto w) {
-                    return w.value == v && (w.what == verb::write || w.what == again);
-                });
-                if (!is_new) continue;
-                s.push_back({again, v, 0});
-                made.push_back(v);
-                if (again == verb::make) written.push_back(v);
-                continue;
-            }
-            number const v =
-                value(some_bytes(), chance(15) ? sublet::value_role::output : sublet::value_role::intermediate);
-            s.push_back({verb::make, v, 0});
-            made.push_back(v);
-            written.push_back(v);
-            for (number in : touched) {
-                if (chance(50)) continue;
-                s.push_back({verb::may_overwrite, in, v});
-                if (chance(60)) l_.values[v].bytes = l_.values[in].bytes;
-                if (chance(70)) l_.values[v].pool = l_.values[l_.root(in)].pool;
-                there_.written[v].assign(bytes_there::room(l_, v), false);
-            }
-            if (!can_view.empty() && chance(3)) s.push_back({verb::may_overwrite, any(can_view), v});
-        }
-        if (limits_.waits && !l_.steps.empty() && chance(12))
-            s.push_back({verb::wait_for, pick_.below(static_cast<std::uint32_t>(l_.steps.size())), 0});
-        if (chance(20)) // words of a step may be said in any order
-            for (std::uint32_t i = static_cast<std::uint32_t>(s.size()); i > 1; --i)
-                std::swap(s[i - 1], s[pick_.below(i)]);
-        l_.steps.push_back(s);
-        for (number v : made) there_.is_there[v] = true;
-        for (number v : written) there_.write(l_, v);
     }
     void draw_by_ids()
     {
@@ -540,8 +497,84 @@ private:
     bytes_there there_;
     std::vector<number> open_; // values that are made piece by piece
     std::uint32_t pools_ = 1;
-    bool splits_ = false;
 };
+
+inline void listing_generator::draw_step()
+{
+    random_listing::step s;
+    std::vector<number> touched, made, written;
+    std::vector<number> const can_read = readable(), can_view = made_or_given();
+    for (std::uint32_t i = can_read.empty() ? 0 : pick_.below(4); i != 0; --i) {
+        number const v = any(can_read);
+        touched.push_back(v);
+        s.push_back({chance(20) ? verb::read_early : verb::read, v, 0});
+    }
+    if (!can_read.empty() && chance(30)) {
+        number const v = any(can_read);
+        if (limits_.empty_writes || l_.values[v].bytes != 0) {
+            s.push_back({verb::write, v, 0});
+            written.push_back(v);
+        }
+    }
+    if (!can_view.empty() && chance(40)) {
+        number const v = view_of(any(can_view), false);
+        s.push_back({verb::view, v, 0});
+        made.push_back(v);
+        if (chance(40) && (limits_.empty_writes || l_.values[v].bytes != 0)) {
+            s.push_back({verb::write, v, 0});
+            written.push_back(v);
+        }
+    }
+    if (chance(open_.empty() ? 8 : 50)) { // a value that is made piece by piece
+        if (open_.empty() || chance(20)) {
+            number const r = value(4 + pick_.below(24), sublet::value_role::intermediate);
+            open_.push_back(r);
+        }
+        number const r = any(open_), v = view_of(r, true);
+        if (!limits_.pieces) std::erase(open_, r);
+        if (limits_.empty_writes || l_.values[v].bytes != 0) {
+            s.push_back({verb::view, v, 0});
+            s.push_back({verb::write, v, 0});
+            made.push_back(v);
+            written.push_back(v);
+        }
+    }
+    for (std::uint32_t i = chance(70) ? 1 + pick_.below(2) : 0; i != 0; --i) {
+        if (limits_.rewrites && chance(15) && !can_view.empty()) {
+            number const v = any(can_view);
+            verb const again = l_.values[v].of == random_listing::none ? verb::make : verb::view;
+            bool const is_new = std::none_of(s.begin(), s.end(), [&](auto w) {
+                return w.value == v && (w.what == verb::write || w.what == again);
+            });
+            if (!is_new) continue;
+            s.push_back({again, v, 0});
+            made.push_back(v);
+            if (again == verb::make) written.push_back(v);
+            continue;
+        }
+        number const v =
+            value(some_bytes(), chance(15) ? sublet::value_role::output : sublet::value_role::intermediate);
+        s.push_back({verb::make, v, 0});
+        made.push_back(v);
+        written.push_back(v);
+        for (number in : touched) {
+            if (chance(50)) continue;
+            s.push_back({verb::may_overwrite, in, v});
+            if (chance(60)) l_.values[v].bytes = l_.values[in].bytes;
+            if (chance(70)) l_.values[v].pool = l_.values[l_.root(in)].pool;
+            there_.written[v].assign(bytes_there::room(l_, v), false);
+        }
+        if (!can_view.empty() && chance(3)) s.push_back({verb::may_overwrite, any(can_view), v});
+    }
+    if (limits_.waits && !l_.steps.empty() && chance(12))
+        s.push_back({verb::wait_for, pick_.below(static_cast<std::uint32_t>(l_.steps.size())), 0});
+    if (chance(20)) // words of a step may be said in any order
+        for (std::uint32_t i = static_cast<std::uint32_t>(s.size()); i > 1; --i)
+            std::swap(s[i - 1], s[pick_.below(i)]);
+    l_.steps.push_back(s);
+    for (number v : made) there_.is_there[v] = true;
+    for (number v : written) there_.write(l_, v);
+}
 
 /// Which step has to come before which, transitively, pair by pair: what makes a value comes before what
 /// names it, accesses of the same bytes keep their order if one writes, and a step may wait for another.
@@ -562,7 +595,8 @@ inline std::vector<std::vector<bool>> order_of_words(random_listing const& l)
                 for (auto t : l.steps[i]) {
                     if (!is_value(t.what) || l.root(t.value) != l.root(u.value)) continue;
                     bool const is_named = defines(t.what) && t.value == u.value;
-                    bool const is_base = t.what == verb::make && u.what == verb::view; // a view of a view needs the root
+                    bool const is_base =
+                        t.what == verb::make && u.what == verb::view; // a view of a view needs the root
                     bool const is_ordered = accesses(t.what) && accesses(u.what) &&
                                             (writes(t.what) || writes(u.what)) && l.overlap(t.value, u.value);
                     if (is_named || is_base || is_ordered) before[i][j] = true;
@@ -672,6 +706,7 @@ void each_smaller_part(random_listing const& of, TryIt try_it)
     for (number v = 0; v != of.values.size(); ++v) {
         auto change = [&](auto edit) {
             try_it([v, edit](random_listing& l) {
+                if (v >= l.values.size()) return false;
                 edit(l.values[v]);
                 return true;
             });
