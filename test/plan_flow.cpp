@@ -164,7 +164,7 @@ TEST_CASE("tables and pictures get a row for each range, and no row covers a hol
 
 TEST_CASE("straight-line code in SSA form takes the same bytes as in the sequential reading")
 {
-    std::size_t same = 0, as_high = 0;
+    std::size_t same = 0, at_height = 0;
     for (std::uint32_t seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
@@ -218,7 +218,7 @@ TEST_CASE("straight-line code in SSA form takes the same bytes as in the sequent
         REQUIRE(flowing.plan.arena_bytes == sequential.plan.arena_bytes);
         byte_count const bound = sequential.report().lower_bound_bytes;
         REQUIRE(flowing.report().lower_bound_bytes <= bound); // lower if the first step holds no input
-        as_high += flowing.report().lower_bound_bytes == bound;
+        at_height += flowing.report().lower_bound_bytes == bound;
         same += flowing.plan.buffers.size();
         options.in_place = true;
         planned_flow const in_place = plan_flow(p, options);
@@ -226,7 +226,7 @@ TEST_CASE("straight-line code in SSA form takes the same bytes as in the sequent
         REQUIRE(in_place.report().lower_bound_bytes <= flowing.report().lower_bound_bytes);
     }
     MESSAGE(same, " buffers at the same offsets");
-    CHECK(as_high > rounds(700));
+    CHECK(at_height > rounds(700));
 }
 
 TEST_CASE("on random programs the plan is valid and every walk through it finds its bytes")
@@ -445,6 +445,32 @@ TEST_CASE("no plan of a small program that the checker accepts is below the boun
     MESSAGE(pools, " pools, ", reached, " as low as the bound, ", tried, " plans refused");
     CHECK(reached > pools / 2);
     CHECK(tried > rounds(2000));
+}
+
+TEST_CASE(
+    "storage that no step makes keeps the bytes that another view of it changes, or that an output names")
+{
+    for (bool is_output : {false, true})
+        for (byte_count offset : {0, 4}) {
+            CAPTURE(is_output);
+            CAPTURE(offset);
+            value_role const role = is_output ? value_role::output : value_role::intermediate;
+            listing<char> list;
+            list.step().view('a', 's', 0, {.bytes = 4}).write('a');
+            list.step().make('t', {.bytes = 8});
+            list.step().read('t');
+            list.step().view('b', 's', offset, {.bytes = 4, .role = role}).write('b');
+            list.step().read('b');
+            list.facts('s', {.bytes = 8});
+            auto const planned = plan_flow(list);
+            REQUIRE(planned);
+            bool const is_needed = is_output || offset == 0;
+            CHECK(planned.bytes() == (is_needed ? 16 : 8));
+
+            memory_plan over = planned.plan; // t over s
+            for (memory_plan::placed_buffer& b : over.buffers) b.offset = 0;
+            CHECK(check_flow_plan(list, over).has_value() == is_needed);
+        }
 }
 
 } // namespace this_test

@@ -46,8 +46,9 @@ live_ranges hulls(snapshot const& p, live_range_lists const& lives);
 /// nodes run as they are listed.
 ///
 /// An input is live from the start. An output is live to the end: where a node has no successor, and in loops
-/// without exit, where any node ends. A step that makes a view of a value must read that value; otherwise it
-/// counts as a new write of the bytes.
+/// without exit, where any node ends. Making a view of a value reads it. Storage that no step makes begins
+/// where a view of it is first written; it is there from the start if another view changes the same bytes, or
+/// if a view of it is an output: outputs keep all of it.
 ///
 /// Requires:   `options.order`, if given, names every node once. It only numbers positions; default: an order
 ///             that keeps loops contiguous.

@@ -32,15 +32,6 @@ using namespace sublet::detail;
 
 namespace {
 
-// What is not drawn, because it is known to fail.
-constexpr bool draws_waits = false;             // wait_for is read as a branch
-constexpr bool draws_other_sizes = false;       // sizes of captures and bindings are not compared
-constexpr bool draws_empty_writes = true;       // writes of views of 0 bytes
-constexpr bool draws_split_views = false;       // a largest block and view offsets: refused
-constexpr bool draws_unreachable = false;       // blocks that no path enters
-constexpr bool draws_no_steps = false;          // programs of 0 steps
-constexpr bool draws_updates_of_pieces = false; // of storage that no step makes, a new view is new bytes
-
 using number = random_listing::number;
 using verb = random_listing::verb;
 constexpr number none = random_listing::none;
@@ -199,8 +190,7 @@ public:
                     return misfit{i, none, index(t_.bodies[i].bindings, b), true};
             for (auto const& b : t_.bodies[i].bindings)
                 for (number outer : {b.initial, b.result})
-                    if (outer != none && size(i, b.inner) != size(t_.bodies[i].parent, outer) &&
-                        !draws_other_sizes)
+                    if (outer != none && size(i, b.inner) != size(t_.bodies[i].parent, outer))
                         return misfit{i, none, index(t_.bodies[i].bindings, b), true};
         }
         if (!pass_program(0, state)) return misfit_;
@@ -391,8 +381,7 @@ private:
                 if (!is_begun && (count(verb::write, v) == 0 || made_.count(root_of(i, v)) != 0))
                     return missing(i, s, at);
                 auto const root = root_of(i, v);
-                if ((is_unmade(root) && !draws_updates_of_pieces) || !is_written(i, v, state))
-                    new_.insert({i, s, v});
+                if (!is_written(i, v, state)) new_.insert({i, s, v});
             }
         }
         for (program_id b : bodies) // begun before the bodies
@@ -469,7 +458,7 @@ private:
     }
     bool is_oversized(program_id b, painted_tree::capture c) const
     {
-        return !draws_other_sizes && t_.lists[b].values[c.inner].bytes > size(t_.bodies[b].parent, c.outer);
+        return t_.lists[b].values[c.inner].bytes > size(t_.bodies[b].parent, c.outer);
     }
 
     painted_tree const& t_;
@@ -866,7 +855,7 @@ std::string failure_of_flow(painted_tree const& t, unsigned seed, counts* found 
             return {};
         };
         if (in_words) return judge(plan_flow(list));
-        return judge(plan_flow(list.program(true), options_of(l, list)));
+        return judge(plan_flow(list.program(), options_of(l, list)));
     });
 }
 
@@ -894,6 +883,9 @@ std::string failure_of_tree(painted_tree const& t, unsigned seed, counts* found 
             tree.add_body(b.parent, ids[b.parent][b.step], b.kind, lists[i].program(), captures, bindings);
         }
         planned_nested planned = plan_nested(tree, lists);
+        bool const makes_view =
+            !planned && planned.error().what == fault::unclear_view; // by the name of a body
+        if (makes_view) return {};
         if (!planned) return may_not_fit(t) ? std::string() : text(planned.report());
         if (fault == planted::no_copies) planned.copies.clear();
         if (fault == planted::moved_value)
@@ -954,10 +946,6 @@ public:
     {
         limits_.rewrites = true;
         limits_.any_alignment = true;
-        limits_.waits = draws_waits;
-        limits_.empty_writes = draws_empty_writes;
-        limits_.split_views = draws_split_views;
-        limits_.no_steps = draws_no_steps;
     }
     painted_tree draw()
     {
@@ -975,8 +963,10 @@ public:
             if (!l.block_begin.empty()) // the order of plan_flow only numbers positions
                 for (std::uint32_t n = 1; n < nodes; ++n) std::swap(l.order[n], l.order[pick_.below(n + 1)]);
         }
-        for (random_listing const& l : t_.lists)
-            if (!draws_split_views) t_.lists[0].join_blocks_of_views(l);
+        for (random_listing& l : t_.lists) // edges order blocks
+            if (!l.block_begin.empty())
+                for (auto& words : l.steps)
+                    std::erase_if(words, [](auto const& w) { return w.what == verb::wait_for; });
         prune(t_);
         return t_;
     }
@@ -994,19 +984,17 @@ private:
         std::uint32_t const blocks = has_blocks ? 1 + pick_.below(nests_ ? 4 : 7) : 1;
         std::vector<std::pair<number, number>> edges;
         for (number b = 0; has_blocks && b + 1 < blocks; ++b) {
-            bool const is_left_out = draws_unreachable && chance(10);
+            bool const is_left_out = chance(10);
             if (!is_left_out && (chance(80) || b == 0)) edges.push_back({b, b + 1});
             if (chance(40)) edges.push_back({b, b + 1 + pick_.below(blocks - b - 1)});
         }
-        for (number b = 1; b < blocks && has_blocks && !draws_unreachable; ++b) // each is entered
+        for (number b = 1; b < blocks && has_blocks; ++b) // each is entered
             if (std::none_of(edges.begin(), edges.end(), [b](auto e) { return e.second == b; }))
                 edges.push_back({pick_.below(b), b});
-        std::size_t const forward = edges.size();
         for (number b = 0; b < blocks && has_blocks; ++b)
             if (chance(30)) edges.push_back({b, pick_.below(b + 1)});
         std::sort(edges.begin(), edges.end());
         edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-        static_cast<void>(forward);
         bytes_there const start = words.there();
         std::vector<bytes_there> after;
         for (number b = 0; b != blocks; ++b) {
@@ -1143,7 +1131,6 @@ private:
         auto like = [&](number v) {
             auto const& l = outer_words.words();
             random_listing::described d{.bytes = l.values[v].bytes, .pool = l.values[l.root(v)].pool};
-            if (draws_other_sizes && chance(5)) ++d.bytes;
             return d;
         };
         for (std::uint32_t n = outer.empty() ? 0 : pick_.below(4); n != 0; --n) {

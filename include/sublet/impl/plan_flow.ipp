@@ -44,6 +44,53 @@ SUBLET_DECL live_ranges hulls(snapshot const& p, live_range_lists const& lives)
     return hulls;
 }
 
+/// Storage that no step makes begins where a view of it is written first. If a later write through another view may
+/// find bytes there, or an output keeps all of it, it counts as given: it is there from the start, and to the end.
+/// Returns whether there is such storage; then `kept` are the options with these roles.
+///
+/// Complexity: O(values log values + touches).
+SUBLET_DECL bool keep_pieces(snapshot const& p, plan_options const& options, plan_options& kept)
+{
+    if (!p.has_views() || !p.has_writes()) return false;
+    std::vector<value_role> role = options.role.tabulate(p.values(), "role");
+    std::vector<value_id> const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
+    std::vector<byte_count> const bytes = options.bytes.tabulate(p.values(), "bytes");
+    buffer_classes const classes = aliases(p.values(), [&](value_id v) { return alias_of[v]; });
+    std::vector<byte_count> const begin =
+        offsets_in_roots(alias_of, options.view_offset.tabulate(p.values(), "view_offset"));
+    auto root = [&classes](value_id v) { return classes.root[classes.buffer_of[v]]; };
+    std::vector<unsigned char> is_made(p.values()), is_piece(p.values());
+    for (touch t : p.touches({0, static_cast<step_id>(p.steps())})) {
+        if (t.kind == touch::access::def) is_made[t.value] = 1;
+        if (t.kind == touch::access::write_view) is_piece[t.value] = 1;
+    }
+    std::vector<value_role> of_class(p.values(), value_role::intermediate); // by root
+    std::vector<sort_key> pieces;                                           // {root, first byte, value}
+    for (value_id v = 0; v != p.values(); ++v) {
+        of_class[root(v)] = of_class[root(v)] | role[v];
+        if (is_piece[v] && !is_made[root(v)]) pieces.push_back({root(v), begin[v], v});
+    }
+    sort_by_key(pieces);
+    bool any = false;
+    byte_count end = 0; // of the pieces so far of this storage
+    for (std::size_t i = 0; i != pieces.size(); ++i) {
+        auto const r = static_cast<value_id>(pieces[i].key);
+        byte_count const first = pieces[i].tie, size = bytes[pieces[i].id];
+        bool const is_further = i != 0 && pieces[i - 1].key == r;
+        bool const is_output = has_role(of_class[r], value_role::output);
+        if (is_further && !is_given(of_class[r]) && (is_output || first < end)) {
+            role[r] = role[r] | value_role::input | (is_output ? value_role::output : value_role::intermediate);
+            any = true;
+        }
+        byte_count const last = size != no_size && sum_fits(first, size) ? first + size : no_size;
+        end = is_further ? larger(end, last) : last;
+    }
+    if (!any) return false;
+    kept = options;
+    kept.role = std::move(role);
+    return true;
+}
+
 /// Buffers that nothing makes or gives need no storage: nothing reaches a step that uses or changes them.
 SUBLET_DECL void drop_unwritten(snapshot const& p, buffer_table& table)
 {
@@ -285,7 +332,8 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& 
     snapshot as_listed;
     snapshot const& listed = detail::as_control_flow(as_made, as_listed);
     auto const asked = detail::tabulated_options(given, listed.values());
-    plan_options const& options = *asked;
+    plan_options kept{.bytes = no_size};
+    plan_options const& options = detail::keep_pieces(listed, *asked, kept) ? kept : *asked;
     snapshot viewed;
     if (listed.has_views()) viewed = detail::with_view_uses(listed, options);
     snapshot const& p = listed.has_views() ? viewed : listed;
@@ -352,7 +400,7 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& 
 
     if (!result.figures.refuted) result.figures.refuted = detail::placement_witness(placed, problem, plan);
     if (options.check && !result.figures.refuted) {
-        result.figures.refuted = check_flow_plan(listed, plan, options, flow);
+        result.figures.refuted = check_flow_plan(listed, plan, *asked, flow);
         result.figures.is_checked = true;
     }
     result.figures.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;

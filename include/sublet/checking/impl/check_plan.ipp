@@ -644,9 +644,9 @@ namespace sublet::detail {
 class flow_checker {
 public:
     flow_checker(snapshot const& program, memory_plan const& plan, plan_requirements const& required,
-                 node_ends const& ends, bool in_place)
-        : program_(program), plan_(plan), required_(required), ends_(ends), in_place_(in_place),
-          classes_(required, plan), available_(classes_, program.values()), held_(classes_.size()),
+                 node_ends const& ends, plan_options const& options)
+        : program_(program), plan_(plan), required_(required), ends_(ends), in_place_(options.in_place),
+          bytes_(options.bytes.tabulate(program.values())), pieces_(find_pieces()), classes_(required, plan), available_(classes_, program.values()), held_(classes_.size()),
           written_(classes_.size()), query_{program, required, classes_, {}, {}}
     {
     }
@@ -668,14 +668,34 @@ public:
             for (value_id v : ends_.read_by_edges[n])
                 if (auto fact = check_available(v, n, node_steps.last)) return fact;
             if (program_.successors(n).empty() || ends_.is_endless[n])
-                for (value_id v : ends_.outputs)
+                for (value_id v : ends_.outputs) {
                     if (auto fact = check_available(v, n, node_steps.last)) return fact;
+                    for (value_id piece : pieces_[required_.root[v]])
+                        if (auto fact = check_available(piece, n, node_steps.last)) return fact;
+                }
             static_cast<void>(available_.drain());
         }
         return clash_of_given();
     }
 
 private:
+    /// By root that no step makes and that is not given: the views through which it is written.
+    csr_rows find_pieces() const
+    {
+        return csr_rows::gathered(program_.values(), [this](auto add) {
+            std::vector<unsigned char> is_listed(program_.values());
+            for (touch t : program_.touches({0, static_cast<step_id>(program_.steps())}))
+                if (t.kind == touch::access::write_view && !needs_root(t, required_) &&
+                    !std::exchange(is_listed[t.value], 1))
+                    add(required_.root[t.value], t.value);
+        });
+    }
+    bool have_common_bytes(value_id a, value_id b) const
+    {
+        if (required_.offset_in_root[b] < required_.offset_in_root[a]) std::swap(a, b);
+        byte_count const apart = required_.offset_in_root[b] - required_.offset_in_root[a];
+        return bytes_[b] != 0 && (bytes_[a] == no_size || bytes_[a] > apart);
+    }
     /// Two given values that overlap, although nothing reads them.
     std::optional<witness> clash_of_given() const
     {
@@ -735,6 +755,10 @@ private:
             if (!classes_.is_placed(t.value)) continue;
             if (value_id const r = required_.root[t.value]; needs_root(t, required_) && !defines(s, r))
                 if (auto fact = check_available(r, n, s)) return fact;
+            if (t.kind == touch::access::write_view)
+                for (value_id piece : pieces_[required_.root[t.value]]) // it changes bytes that may be there
+                    if (piece != t.value && have_common_bytes(piece, t.value))
+                        if (auto fact = check_available(piece, n, s)) return fact;
             if (t.defines()) continue;
             if (auto fact = check_available(t.value, n, s)) return fact;
             if (t.kind == touch::access::use_early) continue;
@@ -797,6 +821,8 @@ private:
     plan_requirements const& required_;
     node_ends const& ends_;
     bool const in_place_;
+    std::vector<byte_count> const bytes_; // by value
+    csr_rows const pieces_;               // by root
     placed_classes const classes_;
     available_set available_; // at the current position
     rank_set held_, written_; // by the current step
@@ -835,7 +861,7 @@ SUBLET_DECL std::optional<witness> check_flow_plan(snapshot const& as_made, memo
     if (auto fact = detail::misnamed_view(p, required)) return fact;
     if (auto fact = find_unwritten_read(p, required, ends, flow)) return fact;
     if (auto fact = check_places(required, plan, in_order)) return fact;
-    return detail::flow_checker(p, plan, required, ends, options.in_place).first_fault();
+    return detail::flow_checker(p, plan, required, ends, options).first_fault();
 }
 
 } // namespace sublet
