@@ -130,8 +130,8 @@ struct bounds_with_pairs {
     bool is_exact = true;
 };
 
-/// Whoever writes a result over an operand reuses bytes of which the last reading step is the one that writes. So
-/// buffers of which none may reuse another, if each operand of a pair were read early, are apart in every plan.
+/// A result that is written over an operand reuses bytes that the same step reads last. So buffers of which none may
+/// reuse another, if each operand of a pair were read early, are apart in every plan.
 ///
 /// Requires: `table` has no buffers joined in place.
 SUBLET_DECL bounds_with_pairs bound_with_pairs(snapshot const& p, plan_options const& options,
