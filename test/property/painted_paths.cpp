@@ -380,7 +380,6 @@ private:
                 if (t_.resolve(i, of).is_view && !is_there(i, of, state)) return missing(i, s, at);
                 if (!is_begun && (count(verb::write, v) == 0 || made_.count(root_of(i, v)) != 0))
                     return missing(i, s, at);
-                auto const root = root_of(i, v);
                 if (!is_written(i, v, state)) new_.insert({i, s, v});
             }
         }
@@ -617,7 +616,7 @@ private:
             number const end =
                 b + 1 == l.block_begin.size() ? static_cast<number>(l.steps.size()) : l.block_begin[b + 1];
             for (number s = l.block_begin[b]; s != end && goes_on(); ++s) step(i, s);
-            if (distance_[i][b] >= 1000) read_outputs(i); // a loop without exit ends anywhere
+            if (distance_[i][b] >= 1000) read_outputs(i, false); // a loop without exit ends anywhere
             std::vector<number> next;
             for (auto [from, to] : l.edges)
                 if (from == b) next.push_back(to);
@@ -637,13 +636,16 @@ private:
             b = to;
         }
     }
-    void read_outputs(program_id i)
+    /// Of a loop without exit, only the roots that are outputs by themselves.
+    void read_outputs(program_id i, bool is_end = true)
     {
         random_listing const& l = t_.lists[i];
         for (number v = 0; v != l.values.size() && i == 0; ++v) {
-            bool const is_output = has_role(l.values[v].role, value_role::output) && l.is_named(v);
+            bool const is_root = l.values[v].of == none;
+            bool const is_output = has_role(l.values[v].role, value_role::output) && l.is_named(v) &&
+                                   (is_end || is_root); // a view may not be there yet;
             bool const is_whole =
-                l.values[v].of == none && !fit_.is_unmade({i, v}) &&
+                is_end && is_root && !fit_.is_unmade({i, v}) &&
                 (has_role(role_[i][v], value_role::output) || has_role(role_[i][v], value_role::external));
             if (is_output || is_whole) read(i, v, "at the end stands");
         }
