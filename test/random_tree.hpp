@@ -81,8 +81,16 @@ struct random_tree {
     }
     sublet::plan_options options(sublet::program_id i) const
     {
-        program const& p = programs[i];
-        return {.bytes = within_roots(p.bytes, p.alias_of),
+        program p = programs[i];
+        p.bytes = within_roots(p.bytes, p.alias_of);
+        for (auto const& c : p.how.captures) { // the outer value has its facts
+            p.bytes[c.inner] = sublet::no_size;
+            p.alignment[c.inner] = 1;
+            p.role[c.inner] = sublet::value_role::intermediate;
+            p.pool[c.inner] = 0;
+            p.eligible[c.inner] = true;
+        }
+        return {.bytes = p.bytes,
                 .alignment = p.alignment,
                 .role = p.role,
                 .alias_of = p.alias_of,

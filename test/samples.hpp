@@ -75,7 +75,7 @@ struct operation {
     std::vector<tensor const*> inputs;
     tensor const *output, *base, *writes;
     byte_count offset;
-    bool is_view;
+    bool is_view, is_a_function_of_its_inputs;
 };
 extern std::vector<operation> const graph_of_operations;
 extern tensor const* const cache;

@@ -12,7 +12,7 @@
 ///         if (o.is_view) step.view(o.output, o.base, o.offset, {.bytes = o.output->size});
 ///         else step.make(o.output, {.bytes = o.output->size, .alignment = 64});
 ///         if (o.writes != nullptr) step.write(o.writes); // bytes that are there: all or a part of the cache
-///         step.may_recompute(o.is_a_function_of_its_inputs);  // only if it says so can it run again
+///         step.may_recompute(o.is_a_function_of_its_inputs); // only if it says so can it run again
 ///     }
 ///     auto const planned = sublet::plan_memory(list);
 ///     for (auto [t, pool, offset] : planned) place(t, pool, offset);

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // A function that takes a program alone would lose what the listing says of its values.
-#include <sublet/analysis/liveness.hpp>
+#include <sublet/graph/snapshot.hpp>
+
 #include <sublet/listing.hpp>
 
 int main()
 {
     sublet::listing<int> const list;
-    return sublet::liveness(list).is_live_in(0, 0);
+    sublet::snapshot const program = list;
+    return program.nodes() != 0;
 }

@@ -102,16 +102,18 @@ SUBLET_DECL void split_concurrently(placement_problem const& problem, concurrent
     set_overall_status(placed);
 }
 
-/// The program in which a step reads early what it may overwrite.
-SUBLET_DECL snapshot with_early_operands(snapshot const& p)
+/// The program in which a step reads early what it may overwrite: with a result that is no larger.
+SUBLET_DECL snapshot with_early_operands(snapshot const& p, buffer_table const& table)
 {
-    return with_effects(p, p.values(), [&p](node_id n, effect_sink& sink) {
+    auto its = [&table](value_id v) -> buffer const& { return table.buffers[table.buffer_of[v]]; };
+    return with_effects(p, p.values(), [&](node_id n, effect_sink& sink) {
         step_range const steps = p.steps_of(n);
         std::vector<value_id> operands; // of the pairs of the step
         for (step_id s = steps.first; s != steps.last; ++s) {
             if (s != steps.first) sink.next_step();
             operands.clear();
-            for (overwrite o : p.overwrites(s)) operands.push_back(o.in);
+            for (overwrite o : p.overwrites(s))
+                if (its(o.out).size <= its(o.in).size) operands.push_back(o.in);
             std::sort(operands.begin(), operands.end());
             for (touch t : p.touches(s)) {
                 bool const is_early = t.kind == touch::access::use &&
@@ -139,7 +141,7 @@ SUBLET_DECL bounds_with_pairs bound_with_pairs(snapshot const& p, plan_options c
                                                std::vector<value_role> const& role, buffer_table const& table)
 {
     bounds_with_pairs result;
-    snapshot const early = with_early_operands(p);
+    snapshot const early = with_early_operands(p, table);
     dependence_graph const g = dependences(early, dependences_of(options, handoffs));
     memory_plan apart;
     placement_problem problem{{}, options.pools};

@@ -374,6 +374,10 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& 
                            detail::are_conflicts_exact(p, augmented, role, position);
     std::vector<detail::flow_bound> bounds; // instead of those of pack(), which hold for these pairs only
     if (!are_exact) {
+        memory_plan apart;
+        placement_problem unjoined{{}, options.pools};
+        detail::list_planned(table, apart, unjoined);
+        static_cast<void>(detail::pool_count(unjoined)); // throws if a pool is none
         live_range_lists const early =
             cfg_live_ranges(p, role, plan.order, detail::operand_end::read_early);
         bool const is_whole = is_unwritten.empty();

@@ -55,16 +55,27 @@ SUBLET_DECL plan_in_schedule place_in_schedule(snapshot const& p, dependence_gra
 }
 
 /// By pool, the most bytes at one position of the schedule that no plan in it goes below, whichever pairs it takes:
-/// a result that may be written over an operand needs no bytes of its own while its step runs.
-SUBLET_DECL std::vector<byte_count> bounds_in_schedule(snapshot const& p, memory_plan const& plan,
-                                                       placement_problem const& problem,
+/// a result needs no bytes of its own while its step runs, if the step is the last that touches the operand.
+SUBLET_DECL std::vector<byte_count> bounds_in_schedule(snapshot const& p, plan_options const& options,
+                                                       memory_plan const& plan, placement_problem const& problem,
                                                        plan_in_schedule const& schedule)
 {
+    dependence_graph const& g = schedule.timed.graph;
+    std::vector<value_id> const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
+    buffer_classes const classes = aliases(p.values(), [&](value_id v) { return alias_of[v]; });
+    std::vector<step_id> last(classes.root.size(), 0); // by class: the last position that touches it
+    for (step_id s = 0; s != p.steps(); ++s)
+        for (touch t : p.touches(s)) {
+            step_id& its = last[classes.buffer_of[t.value]];
+            its = larger(its, g.position_of[s]);
+        }
     std::vector<live_range> lives = schedule.in_schedule;
     std::vector<unsigned char> may_begin_over(lives.size(), 0);
     for (overwrite o : p.overwrites()) {
         buffer_id const in = plan.buffer_of[o.in], out = plan.buffer_of[o.out];
         if (in == no_buffer || out == no_buffer || in == out || may_begin_over[out]) continue;
+        if (last[classes.buffer_of[o.in]] != g.position_of[o.step]) continue;
+        if (problem.buffers[out].size > problem.buffers[in].size) continue;
         may_begin_over[out] = 1;
         if (!is_empty(lives[out])) ++lives[out].first;
     }
@@ -187,7 +198,7 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
     detail::plan_in_schedule schedule =
         detail::place_in_schedule(p, g, problem, plan.buffer_of, role, wanted, options.effort);
     if (options.in_place && !p.overwrites().empty()) {
-        std::vector<byte_count> const bounds = detail::bounds_in_schedule(p, plan, problem, schedule);
+        std::vector<byte_count> const bounds = detail::bounds_in_schedule(p, options, plan, problem, schedule);
         for (std::size_t pool = 0; pool != bounds.size(); ++pool) {
             byte_count& bound = schedule.placed.pools[pool].lower_bound;
             bound = detail::smaller(bound, bounds[pool]);

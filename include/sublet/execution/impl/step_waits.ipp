@@ -128,7 +128,7 @@ SUBLET_DECL wait_finder::wait_finder(snapshot const& program, plan_options const
 SUBLET_DECL void wait_finder::follow_touches(arena_occupants* arenas)
 {
     std::size_t next_end_use = 0; // index of the next entry of end_uses_
-    std::vector<step_id> touched_at(lowered_.table.buffers.size(), no_step);
+    std::vector<unsigned char> occupies(lowered_.table.buffers.size(), 0);
     for (step_id at = 0; at != lowered_.positions(); ++at) {
         auto const touches = program_.touches(lowered_.step_at[at]); // reads come first
         for (touch t : touches) {
@@ -155,8 +155,10 @@ SUBLET_DECL void wait_finder::follow_touches(arena_occupants* arenas)
         if (arenas != nullptr)
             for (touch t : touches) {
                 buffer_id const b = lowered_.table.buffer_of[t.value];
-                if (lowered_.first_write[b] != at || touched_at[b] == at) continue;
-                touched_at[b] = at;
+                bool const is_empty_piece = t.kind == touch::access::write_view &&
+                                            lowered_.bytes[t.value] == 0 &&
+                                            lowered_.table.buffers[b].size != 0;
+                if (!t.writes() || is_empty_piece || std::exchange(occupies[b], 1)) continue;
                 std::size_t const before = found_.size();
                 occupy(b, at, *arenas);
                 if (t.kind != touch::access::write_view || found_.size() == before) continue;
