@@ -451,7 +451,7 @@ TEST_CASE(
     "storage that no step makes keeps the bytes that another view of it changes, or that an output names")
 {
     for (bool is_output : {false, true})
-        for (byte_count offset : {0, 4}) {
+        for (byte_count offset : {byte_count{0}, byte_count{4}}) {
             CAPTURE(is_output);
             CAPTURE(offset);
             value_role const role = is_output ? value_role::output : value_role::intermediate;

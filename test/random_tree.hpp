@@ -52,19 +52,23 @@ struct random_tree {
         }
         sublet::snapshot flat() const
         {
+            bool is_list = true;
+            for (node const& n : nodes) is_list = is_list && n.successors.empty();
+            auto effects = [this](sublet::node_id n, sublet::effect_sink& s) {
+                for (std::size_t i = 0; i != nodes[n].steps.size(); ++i) {
+                    if (i != 0) s.next_step();
+                    step const& its = nodes[n].steps[i];
+                    for (auto v : its.uses) s.use(v);
+                    for (auto v : its.early) s.use_early(v);
+                    add_results(s, its.defs, alias_of);
+                    for (auto [in, out] : its.pairs) s.may_overwrite(in, out);
+                }
+                for (operand o : nodes[n].operands) s.use_at_end_of(o.pred, o.value);
+            };
+            if (is_list) return sublet::sequence(nodes.size(), bytes.size(), effects);
             return sublet::flow(
                 nodes.size(), bytes.size(), [this](sublet::node_id n) { return nodes[n].successors; },
-                [this](sublet::node_id n, sublet::effect_sink& s) {
-                    for (std::size_t i = 0; i != nodes[n].steps.size(); ++i) {
-                        if (i != 0) s.next_step();
-                        step const& its = nodes[n].steps[i];
-                        for (auto v : its.uses) s.use(v);
-                        for (auto v : its.early) s.use_early(v);
-                        add_results(s, its.defs, alias_of);
-                        for (auto [in, out] : its.pairs) s.may_overwrite(in, out);
-                    }
-                    for (operand o : nodes[n].operands) s.use_at_end_of(o.pred, o.value);
-                });
+                effects);
         }
     };
     std::vector<program> programs;
@@ -82,7 +86,8 @@ struct random_tree {
     sublet::plan_options options(sublet::program_id i) const
     {
         program p = programs[i];
-        p.bytes = within_roots(p.bytes, p.alias_of);
+        for (std::size_t v = 0; v != p.bytes.size(); ++v) // a view is all of its root
+            if (p.alias_of[v] != sublet::no_value) p.bytes[v] = sublet::no_size;
         for (auto const& c : p.how.captures) { // the outer value has its facts
             p.bytes[c.inner] = sublet::no_size;
             p.alignment[c.inner] = 1;

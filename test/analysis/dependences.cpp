@@ -132,7 +132,7 @@ TEST_CASE("the dependences of a listing follow from its roles, views, sizes and 
 
 TEST_CASE("a step that makes a view of no bytes and writes through it waits for the step that makes its root")
 {
-    for (byte_count bytes : {0, 1})
+    for (byte_count bytes : {byte_count{0}, byte_count{1}})
         for (bool writes : {false, true}) {
             CAPTURE(bytes);
             CAPTURE(writes);

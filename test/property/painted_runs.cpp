@@ -49,7 +49,7 @@ struct painted_step {
     std::vector<number> written; // in the order of the words: changes first, then results
 };
 
-/// Storage that no step makes is written through several views.
+/// Storage that no step makes is written through several views, or through one of no bytes.
 bool has_pieces(random_listing const& words)
 {
     std::vector<bool> is_made(words.values.size()), is_begun = is_made;
@@ -60,7 +60,8 @@ bool has_pieces(random_listing const& words)
         for (auto const& w : step) {
             if (w.what != verb::write) continue;
             number const root = words.root(w.value);
-            if (root != w.value && !is_made[root] && is_begun[root]) return true;
+            bool const is_piece = root != w.value && !is_made[root];
+            if (is_piece && (is_begun[root] || words.values[w.value].bytes == 0)) return true;
             is_begun[root] = is_begun[root] || root != w.value;
         }
     return false;
@@ -192,7 +193,6 @@ std::uint64_t noise_of(unsigned run, number value) { return fold_digest(1000 + r
 struct shown {
     std::vector<std::uint64_t> seen;
     std::vector<std::vector<std::byte>> left;
-    friend bool operator==(shown const&, shown const&) = default;
 };
 constexpr unsigned runs = 2;
 
@@ -428,7 +428,8 @@ struct subject {
         queue_policy const policies[] = {queue_policy::plan_order, queue_policy::fifo, queue_policy::lifo,
                                          queue_policy::random, queue_policy::random};
         thread_options const how{.workers = workers, .policy = policies[pick.below(5)], .seed = pick.wide()};
-        bool const takes_digests = pick.below(4) == 0;
+        // Digests of storage that begins with no bytes are compared too early.
+        bool const takes_digests = pick.below(4) == 0 && !has_pieces(p.words);
         unsigned const delays = workers == 1 ? 0 : pick.below(1000);
         return said_by([&] {
             paint_kernel::context its = context();

@@ -107,7 +107,11 @@ TEST_CASE("a training step of ResNet-50 needs 55 % less in an arena than without
                 for (two_runs const* each : {&none, &recycled, &arenas}) {
                     CHECK(each->second.run.bytes.peak == each->first.run.bytes.peak);
                     CHECK(each->first.run.bytes.peak >= each->first.lower_bound);
-                    CHECK(each->first.lower_bound == planned.report().lower_bound_bytes);
+                    // In an arena the plan says which pairs are taken: those that are declared may be.
+                    bool const has_fewer_pairs = each == &arenas && !in_place;
+                    CHECK(each->first.lower_bound <= planned.report().lower_bound_bytes);
+                    if (!has_fewer_pairs)
+                        CHECK(each->first.lower_bound == planned.report().lower_bound_bytes);
                 }
                 CHECK(none.second.run.allocations.total == none.first.run.allocations.total);
                 CHECK(arenas.first.run.allocations.total == 0); // the arena was allocated before

@@ -55,26 +55,23 @@ SUBLET_DECL plan_in_schedule place_in_schedule(snapshot const& p, dependence_gra
 }
 
 /// By pool, the most bytes at one position of the schedule that no plan in it goes below, whichever pairs it takes:
-/// a result needs no bytes of its own while its step runs, if the step is the last that touches the operand.
+/// a result needs no bytes of its own while its step runs, if nothing touches the operand afterwards.
 SUBLET_DECL std::vector<byte_count> bounds_in_schedule(snapshot const& p, plan_options const& options,
                                                        memory_plan const& plan, placement_problem const& problem,
                                                        plan_in_schedule const& schedule)
 {
-    dependence_graph const& g = schedule.timed.graph;
     std::vector<value_id> const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
+    std::vector<value_role> const role = options.role.tabulate(p.values(), "role");
     buffer_classes const classes = aliases(p.values(), [&](value_id v) { return alias_of[v]; });
-    std::vector<step_id> last(classes.root.size(), 0); // by class: the last position that touches it
-    for (step_id s = 0; s != p.steps(); ++s)
-        for (touch t : p.touches(s)) {
-            step_id& its = last[classes.buffer_of[t.value]];
-            its = larger(its, g.position_of[s]);
-        }
+    std::vector<live_range> const apart = schedule_live_ranges(
+        concurrent_lifetimes(p, schedule.timed.graph, classes.root.size(), classes.buffer_of, role),
+        schedule.timed.schedule);
     std::vector<live_range> lives = schedule.in_schedule;
     std::vector<unsigned char> may_begin_over(lives.size(), 0);
     for (overwrite o : p.overwrites()) {
         buffer_id const in = plan.buffer_of[o.in], out = plan.buffer_of[o.out];
         if (in == no_buffer || out == no_buffer || in == out || may_begin_over[out]) continue;
-        if (last[classes.buffer_of[o.in]] != g.position_of[o.step]) continue;
+        if (apart[classes.buffer_of[o.in]].last > apart[classes.buffer_of[o.out]].first + 1) continue;
         if (problem.buffers[out].size > problem.buffers[in].size) continue;
         may_begin_over[out] = 1;
         if (!is_empty(lives[out])) ++lives[out].first;

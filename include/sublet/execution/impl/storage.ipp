@@ -241,12 +241,7 @@ SUBLET_DECL plan_options options_of_plan(snapshot const& program, plan_options o
     for (std::size_t v = 0; v != pool.size(); ++v)
         if (plan.buffer_of[v] != no_buffer) pool[v] = plan.buffers[plan.buffer_of[v]].pool;
     options.pool = std::move(pool);
-    options.in_place = false;
-    for (overwrite o : program.overwrites()) {
-        buffer_id const in = plan.buffer_of[o.in], out = plan.buffer_of[o.out];
-        if (in == no_buffer || out == no_buffer || plan.buffers[in].pool != plan.buffers[out].pool) continue;
-        options.in_place = options.in_place || plan.offset_of(o.in) == plan.offset_of(o.out);
-    }
+    options.in_place = true;
     if (plan.valid_for != program_reading::concurrent) options.order = plan.order;
     return options;
 }
