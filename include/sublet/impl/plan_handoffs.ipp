@@ -71,7 +71,8 @@ SUBLET_DECL std::vector<byte_count> bounds_in_schedule(snapshot const& p, plan_o
     for (overwrite o : p.overwrites()) {
         buffer_id const in = plan.buffer_of[o.in], out = plan.buffer_of[o.out];
         if (in == no_buffer || out == no_buffer || in == out || may_begin_over[out]) continue;
-        if (apart[classes.buffer_of[o.in]].last > apart[classes.buffer_of[o.out]].first + 1) continue;
+        step_id const begin = apart[classes.buffer_of[o.out]].first;
+        if (lives[out].first != begin || apart[classes.buffer_of[o.in]].last > begin + 1) continue;
         if (problem.buffers[out].size > problem.buffers[in].size) continue;
         may_begin_over[out] = 1;
         if (!is_empty(lives[out])) ++lives[out].first;
