@@ -52,8 +52,6 @@ struct random_tree {
         }
         sublet::snapshot flat() const
         {
-            bool is_list = true;
-            for (node const& n : nodes) is_list = is_list && n.successors.empty();
             auto effects = [this](sublet::node_id n, sublet::effect_sink& s) {
                 for (std::size_t i = 0; i != nodes[n].steps.size(); ++i) {
                     if (i != 0) s.next_step();

@@ -470,8 +470,8 @@ TEST_CASE("a plan for any schedule runs step by step in an order that keeps its 
 {
     //  listed   0: -> a   1: a -> b   2: -> c   3: c -> d       c takes the bytes of a, if 3 ends before 0
     snapshot const program = op_list(4, {{}, {0}, {}, {2}}, {{0}, {1}, {2}, {3}});
-    value_role const output = value_role::output, none = value_role::intermediate;
-    plan_options const options{.bytes = 8, .role = std::vector{none, output, none, output}};
+    value_role const kept = value_role::output, freed = value_role::intermediate;
+    plan_options const options{.bytes = 8, .role = std::vector{freed, kept, freed, kept}};
     memory_plan plan = plan_concurrent(program, options).plan;
     plan.handoffs = {{3, 0}};
     plan.arena_bytes = {24};
