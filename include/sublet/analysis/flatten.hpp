@@ -162,7 +162,7 @@ concept body_description = requires(Item const& b) {
 
 } // namespace detail
 
-/// A program with a fifth member: `bodies`.
+/// A program with one member more: `bodies`.
 ///
 /// Semantics:     p.bodies(n) are the programs nested in node n, in the order in which they run: by reference
 ///                or as a span; by value only if their programs are pointers.
