@@ -372,18 +372,11 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& 
     bool const has_pairs = options.in_place && !p.overwrites().empty();
     bool const are_exact = !has_pairs && is_unwritten.empty() &&
                            detail::are_conflicts_exact(p, augmented, role, position);
-    std::vector<detail::flow_bound> bounds; // instead of those of pack(), which hold for these pairs only
+    live_range_lists early;
+    buffer_table apart; // without in-place pairs
     if (!are_exact) {
-        memory_plan apart;
-        placement_problem unjoined{{}, options.pools};
-        detail::list_planned(table, apart, unjoined);
-        static_cast<void>(detail::pool_count(unjoined)); // throws if a pool is none
-        live_range_lists const early =
-            cfg_live_ranges(p, role, plan.order, detail::operand_end::read_early);
-        bool const is_whole = is_unwritten.empty();
-        bounds = detail::bounds_of_flow(
-            p, is_whole ? early : detail::where_written(p, early, is_unwritten, position, false),
-            is_unwritten, position, table);
+        early = cfg_live_ranges(p, role, plan.order, detail::operand_end::read_early);
+        apart = table;
         if (has_pairs) table = take_in_place(p, early, position, std::move(table));
     }
 
@@ -392,9 +385,14 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& 
         result.figures.refuted = fact;
     result.lives = detail::set_live_ranges(p, position, lives, is_unwritten, plan, problem);
     placement placed = pack(problem, detail::pack_budgets(options.effort));
-    for (std::size_t pool = 0; pool != bounds.size() && pool != placed.pools.size(); ++pool) {
-        placed.pools[pool].lower_bound = bounds[pool].bytes;
-        placed.pools[pool].peak_position = bounds[pool].position - (bounds[pool].position != 0);
+    if (!are_exact) { // the bounds of pack() hold for these pairs only
+        if (!is_unwritten.empty()) early = detail::where_written(p, early, is_unwritten, position, false);
+        std::vector<detail::flow_bound> const bounds =
+            detail::bounds_of_flow(p, early, is_unwritten, position, apart);
+        for (std::size_t pool = 0; pool != bounds.size() && pool != placed.pools.size(); ++pool) {
+            placed.pools[pool].lower_bound = bounds[pool].bytes;
+            placed.pools[pool].peak_position = bounds[pool].position - (bounds[pool].position != 0);
+        }
     }
     detail::set_offsets(placed, plan);
     detail::fill_report(result.figures, placed, plan);
