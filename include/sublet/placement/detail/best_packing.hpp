@@ -124,14 +124,45 @@ private:
 };
 
 class gap_list {
-public:
-    explicit gap_list(std::size_t shapes);
+    struct never {
+        bool operator()(std::uint32_t, std::uint32_t) const { return false; }
+    };
 
-    /// Places the shape into the smallest gap that fits, ties lowest. Returns the origin, or `no_offset` if
-    /// it would end above the ceiling.
+public:
+    /// The highest gap ends at the roof.
+    explicit gap_list(std::size_t shapes, byte_count roof = no_limit - 1);
+
+    /// Places the shape into the smallest gap that fits, ties lowest: at its end if `is_at_end` says so of
+    /// the shapes below and above it (`shapes`: the floor, or the roof), otherwise at its begin. Returns the
+    /// origin, or `no_offset` if it would end above the ceiling.
     ///
     /// Complexity: O(log gaps), plus the gaps that alignment makes too small.
-    byte_count allocate(std::uint32_t id, placement_shape const& shape, byte_count ceiling);
+    template <class IsAtEnd = never>
+    byte_count allocate(std::uint32_t id, placement_shape const& shape, byte_count ceiling,
+                        IsAtEnd is_at_end = {})
+    {
+        if (shape.size > ceiling) return no_offset;
+        int rejected = 0;
+        for (auto found = gaps_.first_with_room(shape.size); !gaps_.is_end(found);) {
+            sorted_gaps::gap const g = gaps_[found];
+            byte_count at = align_up(g.begin, shape);
+            byte_count const end = begin_[above_[g.below]];
+            if (at < end && shape.size <= end - at) {
+                if (at > ceiling - shape.size) return no_offset;
+                if (is_at_end(g.below, above_[g.below]))
+                    at += (end - at - shape.size) / shape.alignment * shape.alignment;
+                gaps_.erase(g);
+                put(id, at, shape.size, g.below);
+                insert_gap(g.below);
+                insert_gap(id);
+                return at;
+            }
+            // After many gaps that only alignment made too small: with this much room any begin is fine.
+            bool const skips_ahead = ++rejected == 64 && sum_fits(shape.size, shape.alignment);
+            found = skips_ahead ? gaps_.first_with_room(shape.size + shape.alignment) : gaps_.next(found);
+        }
+        return no_offset;
+    }
 
     void stack(std::uint32_t id, byte_count origin, byte_count size);
 
@@ -186,13 +217,23 @@ private:
 /// fit: an exact fit leaves no small gap. Optimal if all shapes are live together, or if their live ranges
 /// are nested; otherwise without guarantee, but for many shapes usually close to the bound.
 ///
+/// With a roof a gap has two ends, and a shape lies at the one beside the shape (or floor, or roof) that is
+/// live longer: what ends first then leaves one gap instead of two. In a chain, where each shape meets the
+/// one before and the one after, they lie at the floor and at the roof in turn, which is optimal.
+///
+///        roof  ─────+------+───────+----+─────
+///                   |  b   |       |  d |         b ends after a, so it lies at the roof, and c, which ends
+///              +----|--+---|---+---+--+-|---+     after b, at the floor again
+///              |   a   |   |     c    | |   |
+///        floor ─────────────────────────────
+///
 /// Requires:   `order` names each shape once (it orders those that are live at the peak); `bound` is that of
 ///             the shapes; none is pinned.
-/// Ensures:    as fit(): given up if it ends above the ceiling.
+/// Ensures:    as fit(): given up if it ends above the ceiling, which is the roof if `has_roof`.
 /// Complexity: O(n log n) time, O(n + positions) memory, n = shapes.
 [[nodiscard]] packing fit_from_peak(placement_shapes const& all, std::vector<std::uint32_t> const& order,
                                     placement_bound const& bound, byte_count ceiling = no_limit - 1,
-                                    fit_stop stop = {});
+                                    fit_stop stop = {}, bool has_roof = false);
 
 // --- bottom-left fit -------------------------------------------------------------------------------------
 
@@ -246,13 +287,14 @@ private:
 
 ///     bottom_left            the shape that can lie lowest is next              few shapes: quadratic
 ///     from_peak              the nearest in time is next, away from the peak    any number
+///     below_roof             the same, at both ends of gaps below the bound     any number
 ///     first_fit, best_fit    one after the other into a gap                     any number; may be slow
 ///
 ///     for each method and order, for each time component that is above the bound:  pack it; keep the lowest
 ///     stop when all equal the bound: the result is optimal
 ///
 /// Shapes with a pin or a preferred origin are placed by first_fit and best_fit only.
-enum class packing_method : std::uint8_t { first_fit, best_fit, from_peak, bottom_left };
+enum class packing_method : std::uint8_t { first_fit, best_fit, from_peak, below_roof, bottom_left };
 
 inline constexpr std::size_t max_quadratic_shapes = 2048;
 

@@ -48,33 +48,11 @@ SUBLET_DECL sorted_gaps::cursor sorted_gaps::first_with_room(byte_count room) co
     return at == b.size ? cursor{which + 1, 0} : cursor{which, at};
 }
 
-SUBLET_DECL gap_list::gap_list(std::size_t shapes)
-    : sentinel_(static_cast<std::uint32_t>(shapes)), begin_(shapes + 1, no_limit - 1), end_(shapes + 1, 0),
+SUBLET_DECL gap_list::gap_list(std::size_t shapes, byte_count roof)
+    : sentinel_(static_cast<std::uint32_t>(shapes)), begin_(shapes + 1, roof), end_(shapes + 1, 0),
       below_(shapes + 1, sentinel_), above_(below_)
 {
     insert_gap(sentinel_);
-}
-
-SUBLET_DECL byte_count gap_list::allocate(std::uint32_t id, placement_shape const& shape, byte_count ceiling)
-{
-    if (shape.size > ceiling) return no_offset;
-    int rejected = 0;
-    for (auto found = gaps_.first_with_room(shape.size); !gaps_.is_end(found);) {
-        sorted_gaps::gap const g = gaps_[found];
-        byte_count const at = align_up(g.begin, shape), end = begin_[above_[g.below]];
-        if (at < end && shape.size <= end - at) {
-            if (at > ceiling - shape.size) return no_offset;
-            gaps_.erase(g);
-            put(id, at, shape.size, g.below);
-            insert_gap(g.below);
-            insert_gap(id);
-            return at;
-        }
-        // After many gaps that only alignment made too small: with this much room any begin is fine.
-        bool const skips_ahead = ++rejected == 64 && sum_fits(shape.size, shape.alignment);
-        found = skips_ahead ? gaps_.first_with_room(shape.size + shape.alignment) : gaps_.next(found);
-    }
-    return no_offset;
 }
 
 SUBLET_DECL void gap_list::stack(std::uint32_t id, byte_count origin, byte_count size)
@@ -100,7 +78,8 @@ SUBLET_DECL void gap_list::deallocate(std::uint32_t id)
 
 // NOLINTNEXTLINE(misc-no-recursion): once, without a stop
 SUBLET_DECL packing fit_from_peak(placement_shapes const& all, std::vector<std::uint32_t> const& order,
-                                  placement_bound const& bound, byte_count ceiling, fit_stop stop)
+                                  placement_bound const& bound, byte_count ceiling, fit_stop stop,
+                                  bool has_roof)
 {
     std::size_t const n = all.size();
     packing result;
@@ -132,7 +111,8 @@ SUBLET_DECL packing fit_from_peak(placement_shapes const& all, std::vector<std::
             live_range const l = all.shapes[s].life;
             return forwards ? l : live_range{positions - l.last, positions - l.first};
         };
-        gap_list gaps(n);
+        gap_list gaps(n, has_roof ? ceiling : no_limit - 1);
+        auto end_of = [&](std::uint32_t s) { return s == n ? no_step : life(s).last; };
         for (std::uint32_t s : stack) gaps.stack(s, result.origin[s], all.shapes[s].size);
         by_start.clear();
         for (std::uint32_t s = 0; s != n && !poll.stops(4); ++s) {
@@ -148,7 +128,7 @@ SUBLET_DECL packing fit_from_peak(placement_shapes const& all, std::vector<std::
         sort_descending(by_end, key, poll);
         if (poll.has_stopped()) {
             if (stop.finish(all, result)) return result;
-            return fit_from_peak(all, order, bound, ceiling); // 64 bits do not suffice for a stack
+            return fit_from_peak(all, order, bound, ceiling, {}, has_roof); // 64 bits do not suffice for a stack
         }
         std::size_t freed = 0;
         std::uint32_t until_poll = 512;
@@ -158,7 +138,10 @@ SUBLET_DECL packing fit_from_peak(placement_shapes const& all, std::vector<std::
                 if (stop() && stop.finish(all, result)) return result;
             }
             for (; life(by_end[freed]).last <= life(s).first; ++freed) gaps.deallocate(by_end[freed]);
-            byte_count const at = gaps.allocate(s, all.shapes[s], ceiling);
+            byte_count const at = gaps.allocate(
+                s, all.shapes[s], ceiling, [&](std::uint32_t below, std::uint32_t above) {
+                    return has_roof && end_of(below) < end_of(s) && end_of(below) < end_of(above);
+                });
             if (at == no_offset) return give_up();
             result.origin[s] = at;
             result.height = larger(result.height, at + all.shapes[s].size);
@@ -296,6 +279,7 @@ inline constexpr packing_attempt packing_attempts[] = {
     {packing_method::bottom_left, placement_order::load_death},
     {packing_method::bottom_left, placement_order::load_length},
     first_attempt_large,
+    {packing_method::below_roof, placement_order::peak_birth},
     second_attempt,
     {packing_method::first_fit, placement_order::peak_death},
     {packing_method::bottom_left, placement_order::area},
@@ -354,6 +338,9 @@ packing pack_component(Component const& component, packing_attempt const& attemp
         return bottom_left_fit(shapes, order, component.bound, limits.ceiling, limits.stop);
     case packing_method::from_peak:
         return fit_from_peak(shapes, order, component.bound, limits.ceiling, limits.stop);
+    case packing_method::below_roof:
+        return fit_from_peak(shapes, order, component.bound, smaller(limits.ceiling, limits.known_height),
+                             limits.stop, true);
     case packing_method::best_fit: return fit(shapes, order, fit_rule::best_fit, limits);
     case packing_method::first_fit: break;
     }
