@@ -187,7 +187,7 @@ struct touched_buffer {
 };
 
 /// The most bytes live while a node runs, if `live_through` bytes are live throughout, besides the buffers
-/// that it touches.
+/// that it touches, which ascend.
 SUBLET_DECL byte_count node_lower_bound(order_graph const& g, node_id n,
                                         std::span<touched_buffer const> touched, byte_count live_through)
 {
@@ -201,17 +201,20 @@ SUBLET_DECL byte_count node_lower_bound(order_graph const& g, node_id n,
         begin_bytes[first - steps.first] += g.size[t.buffer];
         end_bytes[last - steps.first] += g.size[t.buffer];
     }
+    auto touch_of = [&](buffer_id b) -> touched_buffer const* {
+        std::size_t const at =
+            partition_point(touched.size(), [&](std::size_t i) { return touched[i].buffer < b; });
+        return at != touched.size() && touched[at].buffer == b ? &touched[at] : nullptr;
+    };
     byte_count most = 0;
     std::vector<overwrite_pair> candidates;
     for (step_id s = steps.first; s != steps.last; ++s) {
         live_through = live_through + begin_bytes[s - steps.first] - end_bytes[s - steps.first];
         candidates.clear();
         for (overwrite_pair const& pair : g.pairs_of(s)) {
-            bool can_be = true;
-            for (touched_buffer const& t : touched) {
-                if (t.buffer == pair.in) can_be = can_be && !t.is_needed && t.last == s && !t.ends_early;
-                if (t.buffer == pair.out) can_be = can_be && !t.is_begun && t.first == s;
-            }
+            touched_buffer const *const in = touch_of(pair.in), *const out = touch_of(pair.out);
+            bool const can_be = (in == nullptr || (!in->is_needed && in->last == s && !in->ends_early)) &&
+                                (out == nullptr || (!out->is_begun && out->first == s));
             if (can_be) candidates.push_back(pair);
         }
         byte_count saved = 0;
@@ -224,7 +227,7 @@ SUBLET_DECL byte_count node_lower_bound(order_graph const& g, node_id n,
 SUBLET_DECL byte_count max_node_lower_bound(order_graph const& g)
 {
     std::size_t const nodes = g.nodes(), buffers = g.buffers();
-    // By node: its touches, each buffer once.
+    // By node: its touches, each buffer once, ascending.
     std::vector<touched_buffer> touches;
     std::vector<std::size_t> first_touch{0};
     {
@@ -243,6 +246,8 @@ SUBLET_DECL byte_count max_node_lower_bound(order_graph const& g)
                 for (buffer_id b : g.held[s]) add_touch(b, s, false);
                 for (buffer_id b : g.early[s]) add_touch(b, s, true);
             }
+            std::sort(touches.begin() + static_cast<std::ptrdiff_t>(first_touch.back()), touches.end(),
+                      [](touched_buffer const& a, touched_buffer const& b) { return a.buffer < b.buffer; });
             first_touch.push_back(touches.size());
         }
     }
@@ -252,6 +257,7 @@ SUBLET_DECL byte_count max_node_lower_bound(order_graph const& g)
         std::vector<node_id> const order = any_order(g);
         // 64 buffers at a time: those live before each node, and those needed after it.
         std::vector<std::uint64_t> own(nodes), before(nodes), touched_after(nodes);
+        std::vector<std::size_t> begin = first_touch, end = first_touch; // by node: its touches among the 64
         for (buffer_id low = 0; low < buffers; low += 64) {
             std::uint64_t live_in = 0, live_out = 0;
             for (buffer_id b = low; b < buffers && b - low < 64; ++b) {
@@ -260,9 +266,8 @@ SUBLET_DECL byte_count max_node_lower_bound(order_graph const& g)
             }
             for (node_id n = 0; n != nodes; ++n) {
                 own[n] = 0;
-                for (std::size_t i = first_touch[n]; i != first_touch[n + 1]; ++i)
-                    if (touches[i].buffer >= low && touches[i].buffer - low < 64)
-                        own[n] |= std::uint64_t{1} << (touches[i].buffer - low);
+                for (begin[n] = end[n]; end[n] != first_touch[n + 1] && touches[end[n]].buffer - low < 64; ++end[n])
+                    own[n] |= std::uint64_t{1} << (touches[end[n]].buffer - low);
             }
             for (node_id n : order) {
                 before[n] = live_in;
@@ -276,10 +281,8 @@ SUBLET_DECL byte_count max_node_lower_bound(order_graph const& g)
             for (node_id n = 0; n != nodes; ++n) {
                 for (std::uint64_t bits = before[n] & touched_after[n]; bits != 0; bits &= bits - 1)
                     live_through[n] += g.size[low + static_cast<buffer_id>(std::countr_zero(bits))];
-                if (own[n] == 0) continue;
-                for (std::size_t i = first_touch[n]; i != first_touch[n + 1]; ++i) {
+                for (std::size_t i = begin[n]; i != end[n]; ++i) {
                     touched_buffer& t = touches[i];
-                    if (t.buffer < low || t.buffer - low >= 64) continue;
                     t.is_begun = (before[n] >> (t.buffer - low) & 1) != 0;
                     t.is_needed = (touched_after[n] >> (t.buffer - low) & 1) != 0;
                 }
