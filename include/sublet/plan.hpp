@@ -325,7 +325,7 @@ struct plan_options {
         byte_count cost = 0;       ///< what the planner adds up, in any unit
     };
 
-    per_value<byte_count> bytes;                     ///< no default; `no_size`: unknown
+    per_value<byte_count> bytes; ///< no default; below 2^62 if it is placed; `no_size`: unknown
     per_value<byte_count> alignment = byte_count{1}; ///< any integer >= 1
     /// Its relation to the world outside the program.
     per_value<value_role> role = value_role::intermediate;
