@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 #if defined(__SANITIZE_THREAD__)
 #define HEAP_IS_NOT_COUNTED 1
@@ -19,5 +20,10 @@
 extern std::atomic<std::size_t> heap_allocations; // total number
 extern std::atomic<std::size_t> heap_limit;       // largest number of them
 extern std::atomic<std::size_t> live_allocations; // allocated and not yet freed
+extern std::atomic<std::size_t> heap_bytes;       // total of all allocations
+
+/// Basic blocks executed so far by files compiled with -fsanitize-coverage=trace-pc, in a program that counts
+/// them (SUBLET_COUNTS_BLOCKS).
+extern std::uint64_t executed_blocks;
 
 #endif

@@ -15,6 +15,12 @@
 std::atomic<std::size_t> heap_allocations = 0;
 std::atomic<std::size_t> heap_limit = ~std::size_t{0};
 std::atomic<std::size_t> live_allocations = 0;
+std::atomic<std::size_t> heap_bytes = 0;
+
+#if defined(SUBLET_COUNTS_BLOCKS)
+std::uint64_t executed_blocks = 0;
+extern "C" void __sanitizer_cov_trace_pc() { ++executed_blocks; }
+#endif
 
 #if !defined(HEAP_IS_NOT_COUNTED)
 [[gnu::noinline]] void* operator new(std::size_t bytes) // if inlined, GCC 12 warns of a mismatched pair
@@ -24,6 +30,7 @@ std::atomic<std::size_t> live_allocations = 0;
     if (block == nullptr) throw std::bad_alloc();
     ++heap_allocations;
     ++live_allocations;
+    heap_bytes += bytes;
     return block;
 }
 // Without it, blocks of the address sanitizer would reach the function below, which may not free them.

@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_BENCH_GROWTH_CASES_HPP
+#define SUBLET_BENCH_GROWTH_CASES_HPP
+
+/// Programs in shapes that could take time or memory out of proportion, and the calls of the library on them:
+/// bench_growth measures each, and a test counts what each does at n and at 4 n.
+
+#include <sublet/advise_memory.hpp>
+#include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/flatten.hpp>
+#include <sublet/analysis/interference.hpp>
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/analysis/live_query.hpp>
+#include <sublet/analysis/liveness.hpp>
+#include <sublet/analysis/versions.hpp>
+#include <sublet/checking/check_placement.hpp>
+#include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_rewrite.hpp>
+#include <sublet/graph/control_flow.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/ordering/order.hpp>
+#include <sublet/placement/place.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_flow.hpp>
+#include <sublet/plan_handoffs.hpp>
+#include <sublet/plan_memory.hpp>
+#include <sublet/plan_nested.hpp>
+#include <sublet/plan_symbolic.hpp>
+#include <sublet/reporting/dot.hpp>
+#include <sublet/reporting/html.hpp>
+#include <sublet/reporting/json.hpp>
+#include <sublet/reporting/names.hpp>
+#include <sublet/reporting/svg.hpp>
+#include <sublet/reporting/trace.hpp>
+#include <sublet/reporting/why_peak.hpp>
+#include <sublet/rewriting/release.hpp>
+#include <sublet/rewriting/rename.hpp>
+#include <sublet/sharing/color_graph.hpp>
+#include <sublet/sharing/color_intervals.hpp>
+#include <sublet/sharing/share_slots.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bench {
+
+using namespace sublet;
+
+// --- programs --------------------------------------------------------------------------------------------
+
+/// A program with its options; `n` counts its steps or, if these are few, its values.
+struct growth_input {
+    std::string name;
+    snapshot program;
+    plan_options options = {.bytes = [](value_id v) { return byte_count{16} + 16 * (v % 7); }};
+};
+
+/// A shape of programs, by its number of steps.
+struct growth_shape {
+    char const* name;
+    bool is_flow; ///< its edges are control flow
+    growth_input (*made)(std::size_t n);
+};
+
+namespace shapes {
+
+inline value_id id(std::size_t i) { return static_cast<value_id>(i); }
+
+/// Each step uses the value before.
+inline growth_input chain(std::size_t n)
+{
+    return {"chain", sequence(n, n, [](step_id s, effect_sink& k) {
+                if (s != 0) k.use(s - 1);
+                k.def(s);
+            })};
+}
+
+/// Every other step makes a value for the next tooth only.
+inline growth_input comb(std::size_t n)
+{
+    return {"comb", sequence(n, n, [](step_id s, effect_sink& k) {
+                if (s >= 2) k.use(s / 2 * 2 - 2);
+                if (s % 2 == 1) k.use(s - 1);
+                k.def(s);
+            })};
+}
+
+/// Each task needs those to the left and above.
+inline growth_input grid(std::size_t n)
+{
+    std::size_t side = 1;
+    while (side * side < n) ++side;
+    return {"grid", sequence(side * side, side * side, [side](step_id s, effect_sink& k) {
+                if (s % side != 0) k.use(s - 1);
+                if (s >= side) k.use(s - side);
+                k.def(s);
+            })};
+}
+
+/// Sixteen tasks a layer; each needs three of the layer before.
+inline growth_input layers(std::size_t n)
+{
+    return {"layers", sequence(n, n, [](step_id s, effect_sink& k) {
+                if (s >= 16)
+                    for (step_id i : {0, 5, 11}) k.use(s / 16 * 16 - 16 + (s + i) % 16);
+                k.def(s);
+            })};
+}
+
+/// Each value is a view of the one before, and the next step reads it.
+inline growth_input views(std::size_t n)
+{
+    return {"chain of views",
+            sequence(n, n,
+                     [](step_id s, effect_sink& k) {
+                         if (s != 0) k.use(s - 1), k.view(s);
+                         else k.def(s);
+                     }),
+            {.bytes = 64, .alias_of = [](value_id v) { return v == 0 ? no_value : v - 1; }}};
+}
+
+/// Views of one value that overlap; each is written.
+inline growth_input written_views(std::size_t n)
+{
+    return {"written views",
+            sequence(n, n,
+                     [](step_id s, effect_sink& k) {
+                         if (s != 0) k.view(s), k.write(s);
+                         else k.def(s);
+                     }),
+            {.bytes = [n](value_id v) { return v == 0 ? 8 * n + 64 : 64; },
+             .alias_of = [](value_id v) { return v == 0 ? no_value : value_id{0}; },
+             .view_offset = [](value_id v) { return byte_count{8} * v; }}};
+}
+
+/// Each result may overwrite its operand.
+inline growth_input in_place(std::size_t n)
+{
+    return {"chain in place",
+            sequence(n, n,
+                     [](step_id s, effect_sink& k) {
+                         if (s != 0) k.use_early(s - 1), k.may_overwrite(s - 1, s);
+                         k.def(s);
+                     }),
+            {.bytes = 64}};
+}
+
+/// One step with n / 2 operands and results, which may overwrite them.
+inline growth_input pairs_in_one_step(std::size_t n)
+{
+    std::size_t const half = n / 2;
+    return {"pairs in one step", sequence(3, 2 * half, [half](step_id s, effect_sink& k) {
+                for (std::size_t i = 0; i != half; ++i) {
+                    if (s == 1) k.use_early(i), k.may_overwrite(i, half + i);
+                    if (s == 2) k.use(half + i);
+                    if (s != 2) k.def(s == 0 ? i : half + i);
+                }
+            })};
+}
+
+/// One step makes all values, and the next reads them.
+inline growth_input values_in_one_step(std::size_t n)
+{
+    return {"values in one step", sequence(2, n, [n](step_id s, effect_sink& k) {
+                for (std::size_t i = 0; i != n; ++i) s == 0 ? k.def(i) : k.use(i);
+            })};
+}
+
+/// Half of the steps make a value each, the others read them in the same order.
+inline growth_input values_over_all(std::size_t n)
+{
+    std::size_t const half = n / 2;
+    return {"values over all", sequence(2 * half, half, [half](step_id s, effect_sink& k) {
+                s < half ? k.def(s) : k.use(s - half);
+            })};
+}
+
+/// The same, and they are read in the opposite order.
+inline growth_input nested_values(std::size_t n)
+{
+    std::size_t const half = n / 2;
+    return {"nested values", sequence(2 * half, half, [half](step_id s, effect_sink& k) {
+                s < half ? k.def(s) : k.use(2 * half - 1 - s);
+            })};
+}
+
+/// Steps without data between them.
+inline growth_input apart(std::size_t n)
+{
+    return {"independent steps", sequence(n, n, [](step_id s, effect_sink& k) { k.def(s); })};
+}
+
+/// Blocks in a row: each uses the value of the last but one.
+inline growth_input blocks(std::size_t n)
+{
+    return {"blocks in a row",
+            flow(
+                n, n, [n](node_id b) { return b + 1 < n ? std::vector{b + 1} : std::vector<node_id>{}; },
+                [](node_id b, effect_sink& k) {
+                    if (b >= 2) k.use(b - 2);
+                    k.def(b);
+                })};
+}
+
+/// Branches that join, one after the other; each arm defines a value for its join.
+inline growth_input diamonds(std::size_t n)
+{
+    std::size_t const all = n / 4 * 4;
+    return {"diamonds", flow(
+                            all, all,
+                            [all](node_id b) {
+                                if (b % 4 == 0) return std::vector<node_id>{b + 1, b + 2};
+                                node_id const next = b % 4 == 3 ? b + 1 : b / 4 * 4 + 3;
+                                return next < all ? std::vector<node_id>{next} : std::vector<node_id>{};
+                            },
+                            [](node_id b, effect_sink& k) {
+                                if (b % 4 == 1 || b % 4 == 2) k.use(b / 4 * 4);
+                                if (b % 4 == 3) k.use(b - 3);
+                                if (b % 4 == 0 && b != 0) k.use(b - 1);
+                                k.def(b);
+                            })};
+}
+
+/// Loops in a row, each with a value of the block before it that is live throughout.
+inline growth_input loops_in_a_row(std::size_t n)
+{
+    std::size_t const all = n / 3 * 3;
+    return {"loops in a row", flow(
+                                  all, all,
+                                  [all](node_id b) {
+                                      std::vector<node_id> to;
+                                      if (b % 3 == 2) to.push_back(b - 1);
+                                      if (b + 1 < all) to.push_back(b + 1);
+                                      return to;
+                                  },
+                                  [](node_id b, effect_sink& k) {
+                                      if (b % 3 == 1) k.use(b - 1);
+                                      if (b % 3 == 2) k.use(b - 1);
+                                      k.def(b);
+                                  })};
+}
+
+} // namespace shapes
+
+/// All shapes.
+inline std::vector<growth_shape> const& growth_shapes()
+{
+    static std::vector<growth_shape> const all = {
+        {"chain", false, shapes::chain},
+        {"comb", false, shapes::comb},
+        {"grid", false, shapes::grid},
+        {"layers", false, shapes::layers},
+        {"chain of views", false, shapes::views},
+        {"written views", false, shapes::written_views},
+        {"chain in place", false, shapes::in_place},
+        {"pairs in one step", false, shapes::pairs_in_one_step},
+        {"values in one step", false, shapes::values_in_one_step},
+        {"values over all", false, shapes::values_over_all},
+        {"nested values", false, shapes::nested_values},
+        {"independent steps", false, shapes::apart},
+        {"blocks in a row", true, shapes::blocks},
+        {"diamonds", true, shapes::diamonds},
+        {"loops in a row", true, shapes::loops_in_a_row},
+    };
+    return all;
+}
+
+// --- calls -----------------------------------------------------------------------------------------------
+
+using growth_work = std::function<void()>;
+
+/// A call, which `prepared` makes ready: only what it returns is measured.
+struct growth_call {
+    char const* name;
+    bool reads_flow; ///< it also reads control flow
+    growth_work (*prepared)(growth_input const& in);
+};
+
+/// Counts what is written, and keeps nothing.
+struct counted_output {
+    std::size_t bytes = 0;
+
+    template <class T>
+    counted_output& operator<<(T const& x)
+    {
+        if constexpr (std::is_arithmetic_v<T>) bytes += sizeof(T);
+        else bytes += std::string_view(x).size();
+        return *this;
+    }
+};
+
+/// Throws: std::runtime_error if the call has failed.
+template <class Result>
+void expect(Result const& result, char const* name)
+{
+    if (!result) throw std::runtime_error(std::string(name) + " has failed");
+}
+
+inline symbolic_options symbolic(plan_options const& o)
+{
+    return {.bytes = [b = o.bytes](value_id v) { return affine_bytes{0, b[v]}; },
+            .max_batch = 64,
+            .alias_of = o.alias_of,
+            .view_offset = [at = o.view_offset](value_id v) { return affine_bytes{0, at[v]}; },
+            .effort = o.effort};
+}
+
+/// The problem of a plan.
+inline placement_problem problem_of(memory_plan const& plan)
+{
+    placement_problem problem;
+    for (auto const& b : plan.buffers)
+        problem.buffers.push_back({.life = b.life, .size = b.size, .alignment = b.alignment});
+    return problem;
+}
+
+/// All calls that take a program, a plan or a problem.
+inline std::vector<growth_call> const& growth_calls()
+{
+    static std::vector<growth_call> const all = {
+        {"plan_memory", false,
+         [](growth_input const& in) -> growth_work {
+             return [&in] { expect(plan_memory(in.program, in.options), "plan_memory"); };
+         }},
+        {"plan_concurrent", false,
+         [](growth_input const& in) -> growth_work {
+             return [&in] { expect(plan_concurrent(in.program, in.options), "plan_concurrent"); };
+         }},
+        {"plan_concurrent in slots", false,
+         [](growth_input const& in) -> growth_work {
+             return [&in] {
+                 expect(plan_concurrent(in.program, in.options,
+                                        {.strategy = concurrent_options::strategy_kind::slots}),
+                        "plan_concurrent");
+             };
+         }},
+        {"plan_with_handoffs", false,
+         [](growth_input const& in) -> growth_work {
+             return [&in] { expect(plan_with_handoffs(in.program, in.options), "plan_with_handoffs"); };
+         }},
+        {"plan_flow", true,
+         [](growth_input const& in) -> growth_work {
+             return [&in] { expect(plan_flow(in.program, in.options), "plan_flow"); };
+         }},
+        {"plan_nested", false,
+         [](growth_input const& in) -> growth_work {
+             return [&in] {
+                 expect(plan_nested(program_tree(in.program), std::vector{in.options}), "plan_nested");
+             };
+         }},
+        {"plan_symbolic", false,
+         [](growth_input const& in) -> growth_work {
+             return [&in] { expect(plan_symbolic(in.program, symbolic(in.options)), "plan_symbolic"); };
+         }},
+        {"advise_memory", false,
+         [](growth_input const& in) -> growth_work {
+             return [&in] { expect(advise_memory(in.program, in.options), "advise_memory"); };
+         }},
+        {"order", false,
+         [](growth_input const& in) -> growth_work {
+             return [&in] { static_cast<void>(order(in.program, in.options)); };
+         }},
+        {"order, least_peak", false,
+         [](growth_input const& in) -> growth_work {
+             return
+                 [&in] { static_cast<void>(order(in.program, in.options, node_order::method::least_peak)); };
+         }},
+        {"order, on_demand", false,
+         [](growth_input const& in) -> growth_work {
+             return
+                 [&in] { static_cast<void>(order(in.program, in.options, node_order::method::on_demand)); };
+         }},
+        {"lifetimes", false,
+         [](growth_input const& in) -> growth_work {
+             return [&in] {
+                 static_cast<void>(
+                     lifetimes(in.program, {.role = in.options.role, .alias_of = in.options.alias_of}));
+             };
+         }},
+        {"dependences", false,
+         [](growth_input const& in) -> growth_work {
+             return [&in] {
+                 static_cast<void>(dependences(in.program, detail::dependences_of(in.options, {})));
+             };
+         }},
+        {"versions", false,
+         [](growth_input const& in) -> growth_work {
+             return [&in] { static_cast<void>(versions(in.program, in.options)); };
+         }},
+        {"liveness", true,
+         [](growth_input const& in) -> growth_work {
+             return [&in] { static_cast<void>(liveness(in.program)); };
+         }},
+        {"live_intervals", true,
+         [](growth_input const& in) -> growth_work {
+             return [&in] { static_cast<void>(live_intervals(in.program)); };
+         }},
+        {"flatten", false,
+         [](growth_input const& in) -> growth_work {
+             return [&in] { static_cast<void>(flatten(program_tree(in.program))); };
+         }},
+        {"share_slots, tokens", false,
+         [](growth_input const& in) -> growth_work {
+             return [&in] { static_cast<void>(share_slots(in.program, in.options)); };
+         }},
+        {"share_slots, chains", false,
+         [](growth_input const& in) -> growth_work {
+             return [&in] {
+                 static_cast<void>(
+                     share_slots(in.program, in.options, {.strategy = slot_options::strategy_kind::chains}));
+             };
+         }},
+        {"share_slots, fewest", false,
+         [](growth_input const& in) -> growth_work {
+             return [&in] {
+                 static_cast<void>(
+                     share_slots(in.program, in.options, {.strategy = slot_options::strategy_kind::fewest}));
+             };
+         }},
+        {"color, intervals", false,
+         [](growth_input const& in) -> growth_work {
+             auto const planned = std::make_shared<memory_plan>(plan_memory(in.program, in.options).plan);
+             return [planned] {
+                 static_cast<void>(
+                     color(planned->buffers.size(), [&](buffer_id b) { return planned->buffers[b].life; }));
+             };
+         }},
+        {"place", false,
+         [](growth_input const& in) -> growth_work {
+             auto const problem =
+                 std::make_shared<placement_problem>(problem_of(plan_memory(in.program, in.options).plan));
+             return [problem] { static_cast<void>(place(*problem)); };
+         }},
+        {"check_placement", false,
+         [](growth_input const& in) -> growth_work {
+             auto const problem =
+                 std::make_shared<placement_problem>(problem_of(plan_memory(in.program, in.options).plan));
+             auto const placed = std::make_shared<placement>(place(*problem));
+             return [=] { expect(!check_placement(*problem, *placed), "check_placement"); };
+         }},
+        {"check_plan", false,
+         [](growth_input const& in) -> growth_work {
+             auto const planned = std::make_shared<memory_plan>(plan_memory(in.program, in.options).plan);
+             return [&in, planned] { expect(!check_plan(in.program, *planned, in.options), "check_plan"); };
+         }},
+        {"check_concurrent_plan", false,
+         [](growth_input const& in) -> growth_work {
+             auto const planned = std::make_shared<memory_plan>(plan_concurrent(in.program, in.options).plan);
+             return [&in, planned] {
+                 expect(!check_concurrent_plan(in.program, *planned, in.options), "check_concurrent_plan");
+             };
+         }},
+        {"check_flow_plan", true,
+         [](growth_input const& in) -> growth_work {
+             auto const planned = std::make_shared<memory_plan>(plan_flow(in.program, in.options).plan);
+             return [&in, planned] {
+                 expect(!check_flow_plan(in.program, *planned, in.options), "check_flow_plan");
+             };
+         }},
+        {"check_plan, symbolic", false,
+         [](growth_input const& in) -> growth_work {
+             auto const options = std::make_shared<symbolic_options>(symbolic(in.options));
+             auto const planned = std::make_shared<symbolic_plan>(plan_symbolic(in.program, *options).plan);
+             return [&in, options, planned] {
+                 expect(!check_plan(in.program, *planned, *options), "check_plan, symbolic");
+             };
+         }},
+        {"fits", false,
+         [](growth_input const& in) -> growth_work {
+             auto const planned = std::make_shared<memory_plan>(plan_memory(in.program, in.options).plan);
+             return [&in, planned] { expect(fits(*planned, in.program, in.options), "fits"); };
+         }},
+        {"releases", false,
+         [](growth_input const& in) -> growth_work {
+             auto const planned = std::make_shared<memory_plan>(plan_memory(in.program, in.options).plan);
+             return [&in, planned] {
+                 static_cast<void>(releases(in.program, planned->buffers.size(), planned->buffer_of));
+             };
+         }},
+        {"write_csv", false,
+         [](growth_input const& in) -> growth_work {
+             auto const planned = std::make_shared<memory_plan>(plan_memory(in.program, in.options).plan);
+             return [planned] {
+                 counted_output out;
+                 write_csv(out, *planned);
+             };
+         }},
+        {"write_json", false,
+         [](growth_input const& in) -> growth_work {
+             auto const planned = std::make_shared<memory_plan>(plan_memory(in.program, in.options).plan);
+             return [planned] {
+                 counted_output out;
+                 write_json(out, *planned);
+             };
+         }},
+        {"write_svg", false,
+         [](growth_input const& in) -> growth_work {
+             auto const planned = std::make_shared<memory_plan>(plan_memory(in.program, in.options).plan);
+             return [planned] {
+                 counted_output out;
+                 write_svg(out, *planned);
+             };
+         }},
+        {"write_html", false,
+         [](growth_input const& in) -> growth_work {
+             auto const planned = std::make_shared<memory_plan>(plan_memory(in.program, in.options).plan);
+             return [&in, planned] {
+                 counted_output out;
+                 write_html(out, *planned, {.program = &in.program});
+             };
+         }},
+        {"write_trace", false,
+         [](growth_input const& in) -> growth_work {
+             auto const planned = std::make_shared<memory_plan>(plan_memory(in.program, in.options).plan);
+             return [planned] {
+                 counted_output out;
+                 write_trace(out, *planned);
+             };
+         }},
+        {"write_dot", true,
+         [](growth_input const& in) -> growth_work {
+             return [&in] {
+                 counted_output out;
+                 write_dot(out, in.program, [](value_id v) { return v % 8; });
+             };
+         }},
+        {"why_peak", false,
+         [](growth_input const& in) -> growth_work {
+             auto const planned = std::make_shared<memory_plan>(plan_memory(in.program, in.options).plan);
+             return [&in, planned] {
+                 counted_output out;
+                 write_why_peak(out, why_peak(in.program, *planned));
+             };
+         }},
+    };
+    return all;
+}
+
+} // namespace bench
+
+#endif
