@@ -124,9 +124,11 @@ TEST_CASE("a limit below what the plan needs is refused")
 {
     network const net = diamond();
     CHECK(compare_modes(net, {}, plan_of(net), {.limit = 192 + 64}).is_identical());
-    CHECK_THROWS_WITH_AS(compare_modes(net, {}, plan_of(net), {.limit = 192 + 63}),
-                         "even with its plan a run needs 256 bytes, more than the limit of 255",
-                         limit_exceeded);
+    CHECK_THROWS_WITH_AS(
+        compare_modes(net, {}, plan_of(net), {.limit = 192 + 63}),
+        "even with its plan a run needs 256 bytes, 192 for planned values and 64 for weights and other "
+        "storage outside of the plan, more than the limit of 255 (see --limit)",
+        limit_exceeded);
 }
 
 TEST_CASE("reference counting may need more than the plan, and more than the limit")
