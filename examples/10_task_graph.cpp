@@ -19,17 +19,6 @@ struct task {
     int after = -1;                         // a task to wait for without reading its results
 };
 
-std::vector<task> const tasks = {
-    {"read left", {}, {"left"}},
-    {"read right", {}, {"right"}},
-    {"flatten left", {"left"}, {"left flat"}},
-    {"flatten right", {"right"}, {"right flat"}, 2}, // both use one lens table: right has to wait
-    {"edges left", {"left flat"}, {"left edges"}},
-    {"edges right", {"right flat"}, {"right edges"}},
-    {"match", {"left flat", "right flat"}, {"depth"}},
-    {"mask", {"left edges", "right edges"}, {"mask"}},
-    {"clean", {"depth", "mask"}, {"cleaned"}}};
-
 std::uint64_t bytes(std::string const& picture)
 {
     if (picture == "mask" || picture.ends_with("edges")) return 16;
@@ -39,7 +28,7 @@ std::uint64_t bytes(std::string const& picture)
 /// Runs the tasks in a random topological order. Returns whether each task reads its pictures as they were
 /// written.
 template <class Planned>
-bool runs_correctly(Planned const& planned, std::mt19937& generator)
+bool runs_correctly(std::vector<task> const& tasks, Planned const& planned, std::mt19937& generator)
 {
     std::vector<std::string> arena(planned.bytes()); // for each byte, the picture that was written there last
     std::set<std::string> painted;
@@ -67,6 +56,17 @@ bool runs_correctly(Planned const& planned, std::mt19937& generator)
 
 int main()
 {
+    std::vector<task> const tasks = {
+        {"read left", {}, {"left"}},
+        {"read right", {}, {"right"}},
+        {"flatten left", {"left"}, {"left flat"}},
+        {"flatten right", {"right"}, {"right flat"}, 2}, // both use one lens table: right has to wait
+        {"edges left", {"left flat"}, {"left edges"}},
+        {"edges right", {"right flat"}, {"right edges"}},
+        {"match", {"left flat", "right flat"}, {"depth"}},
+        {"mask", {"left edges", "right edges"}, {"mask"}},
+        {"clean", {"depth", "mask"}, {"cleaned"}}};
+
     sublet::listing<std::string> list;
     std::vector<decltype(list.step())> steps;
     for (task const& t : tasks) {
@@ -79,10 +79,10 @@ int main()
 
     auto const listed = sublet::plan_memory(list);
     auto const any_order = sublet::plan_concurrent(list);
-    auto show = [](char const* what, auto const& planned) {
+    auto show = [&](char const* what, auto const& planned) {
         std::mt19937 generator;
         int good = 0;
-        for (int run = 0; run != 100; ++run) good += runs_correctly(planned, generator);
+        for (int run = 0; run != 100; ++run) good += runs_correctly(tasks, planned, generator);
         std::cout << what << planned << "\n    " << good << " of 100 random runs are correct\n";
     };
     show("as listed:     ", listed);

@@ -9,10 +9,12 @@
 #include <sublet/execution/run_options.hpp>
 #include <sublet/units.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -80,23 +82,30 @@ inline constexpr char usage[] =
     "  --run              run with synthetic kernels in three modes and compare the results: without a plan\n"
     "                     (no_plan), by reference counting (recycle), as planned (arena)\n"
     "  --check LEVEL      what these runs verify: off, plan, paint or digest (plan)\n"
-    "  --limit BYTES      memory limit of a run (half of this machine's memory); no_plan is skipped if it\n"
-    "                     needs more\n"
+    "  --limit BYTES      memory limit of a run (2 GiB, or 256 KiB for each byte of the model's file if\n"
+    "                     that is more, and at most half of this machine's memory); no_plan is skipped if\n"
+    "                     it needs more\n"
     "  --json             print one JSON object instead of lines\n"
     "  --quiet            print only errors\n"
     "\n"
     "Exit status: 0; 1 if the plan could not be verified, the runs differ, or the capacity is exceeded;\n"
     "2 for bad input or usage.\n";
 
-/// Half of this machine's memory, or no limit where the system does not report it.
-inline sublet::byte_count half_of_memory()
+/// 2 GiB, or 256 KiB for each byte of the model's file if that is more; at most half of this machine's
+/// memory. A file of a few bytes may declare values of any size.
+inline sublet::byte_count default_run_limit(std::string const& model)
 {
+    std::error_code none;
+    std::uintmax_t const file = std::filesystem::file_size(model, none);
+    sublet::byte_count limit = sublet::byte_count{2} << 30;
+    if (!none) limit = std::max(limit, std::min<sublet::byte_count>(file, sublet::no_limit >> 18) << 18);
 #if __has_include(<unistd.h>)
     long const pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
     if (pages > 0 && bytes > 0)
-        return static_cast<sublet::byte_count>(pages) / 2 * static_cast<sublet::byte_count>(bytes);
+        limit = std::min(limit,
+                         static_cast<sublet::byte_count>(pages) / 2 * static_cast<sublet::byte_count>(bytes));
 #endif
-    return sublet::no_limit;
+    return limit;
 }
 
 /// Throws: input_error.
@@ -120,7 +129,7 @@ struct arguments {
     std::size_t workers = 0; ///< 0: one per node
     bool run = false;
     sublet::executor_options::checks check = sublet::executor_options::checks::plan;
-    sublet::byte_count limit = half_of_memory();
+    sublet::byte_count limit = 0; ///< 0: that of default_run_limit()
     bool before = false; ///< also on the page
     bool json = false;
     bool quiet = false;
@@ -250,6 +259,7 @@ inline arguments read_arguments(int count, char const* const* words)
     if (args.run && !std::has_single_bit(args.alignment))
         throw input_error("option --run needs an alignment that is a power of two, not " +
                           std::to_string(args.alignment));
+    if (args.limit == 0) args.limit = default_run_limit(args.model);
     return args;
 }
 

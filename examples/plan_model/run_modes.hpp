@@ -77,7 +77,10 @@ inline mode_comparison compare_modes(network const& net, plan_settings const& se
     for (sublet::byte_count bytes : plan.arena_bytes) arenas = sublet::checked_add(arenas, bytes);
     if (with_external(arenas) > how.limit)
         throw limit_exceeded("even with its plan a run needs " + std::to_string(with_external(arenas)) +
-                             " bytes, more than the limit of " + limit);
+                             " bytes, " + std::to_string(arenas) + " for planned values and " +
+                             std::to_string(external.total_bytes()) +
+                             " for weights and other storage outside of the plan, more than the limit of " +
+                             limit + " (see --limit)");
 
     mode_comparison result;
     sublet::plan_options naive_options = options;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
+#include "arguments.hpp"
 #include "run_modes.hpp"
 #include "summary.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -124,9 +128,27 @@ TEST_CASE("a limit below what the plan needs is refused")
 {
     network const net = diamond();
     CHECK(compare_modes(net, {}, plan_of(net), {.limit = 192 + 64}).is_identical());
-    CHECK_THROWS_WITH_AS(compare_modes(net, {}, plan_of(net), {.limit = 192 + 63}),
-                         "even with its plan a run needs 256 bytes, more than the limit of 255",
-                         limit_exceeded);
+    CHECK_THROWS_WITH_AS(
+        compare_modes(net, {}, plan_of(net), {.limit = 192 + 63}),
+        "even with its plan a run needs 256 bytes, 192 for planned values and 64 for weights and other "
+        "storage outside of the plan, more than the limit of 255 (see --limit)",
+        limit_exceeded);
+}
+
+TEST_CASE("without a limit a run takes 2 GiB, or more for a large file, but no more than half of the memory")
+{
+    sublet::byte_count const two = sublet::byte_count{2} << 30, small = default_run_limit("no such file");
+    CHECK(small <= two);
+    std::string const file = "run_modes_test.size";
+    auto limit_for = [&](unsigned bytes) {
+        std::ofstream(file) << std::string(bytes, ' ');
+        return default_run_limit(file);
+    };
+    CHECK(limit_for(8192) == small);
+    sublet::byte_count const most = limit_for(1 << 24); // 4 TiB, or half of the memory
+    CHECK(limit_for(8193) == std::min(most, two + (1 << 18)));
+    CHECK(limit_for(20000) == std::min(most, sublet::byte_count{20000} << 18));
+    std::filesystem::remove(file);
 }
 
 TEST_CASE("reference counting may need more than the plan, and more than the limit")

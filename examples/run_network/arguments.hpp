@@ -41,7 +41,8 @@ inline constexpr char usage[] =
     "  --seed S         seed of the noise (1)\n"
     "  --runs N         run each N times and print the median time (1)\n"
     "  --check LEVEL    what runs on the host verify: off, plan, paint or digest (plan)\n"
-    "  --limit BYTES    memory limit of a run (half of this machine's memory)\n"
+    "  --limit BYTES    memory limit of a run (2 GiB, or 256 KiB for each byte of the model's file if that\n"
+    "                   is more, and at most half of this machine's memory)\n"
     "  --csv            print one row for each run\n"
     "  --trace FILE     write when each operation ran on which thread or simulated stream, as trace events "
     "for\n"
@@ -61,7 +62,7 @@ struct arguments {
     std::uint64_t seed = 1;
     std::size_t runs = 1;
     sublet::executor_options::checks check = sublet::executor_options::checks::plan;
-    sublet::byte_count limit = plan_model::half_of_memory();
+    sublet::byte_count limit = 0; ///< 0: that of plan_model::default_run_limit()
     bool csv = false;
     bool help = false;
 };
@@ -112,6 +113,7 @@ inline arguments read_arguments(int count, char const* const* words)
         throw input_error("option --list takes a folder and no model");
     if (args.model.empty() && args.folder.empty() && !args.help)
         throw input_error("no model is given (see --help)");
+    if (args.limit == 0) args.limit = plan_model::default_run_limit(args.model);
     return args;
 }
 

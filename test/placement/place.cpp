@@ -295,6 +295,28 @@ TEST_CASE("asked after each step, and stopped at any question, a placement of an
     CHECK(stacked > rounds(60));
 }
 
+TEST_CASE("stopped at once, colocated buffers share bytes if 64 bits do not suffice to stack them")
+{
+    struct stopped final : detail::search_control {
+        [[nodiscard]] bool stop(byte_count, byte_count, std::uint64_t) override { return true; }
+        void run(std::size_t tasks, detail::task_ref task) override
+        {
+            for (std::size_t i = 0; i != tasks; ++i) task(i);
+        }
+        [[nodiscard]] std::uint64_t steps_per_question() const override { return 1; }
+    } control;
+    placement_problem problem;
+    byte_count const large = byte_count{1} << 61;
+    for (std::uint32_t i = 0; i != 10; ++i) {
+        problem.buffers.push_back({{i, i + 1}, large});
+        problem.buffers.push_back({{i, i + 1}, 20});
+        problem.colocated.push_back({2 * i + 1, 2 * i, large});
+    }
+    placement const placed = detail::pack(problem, {}, control);
+    CHECK(!check_placement(problem, placed));
+    CHECK(placed.pools[0].height == large + 20);
+}
+
 TEST_CASE("the listener gets the first placement, even if it is the last")
 {
     byte_count reported_best = no_limit, bound = 0;

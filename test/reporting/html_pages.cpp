@@ -2,7 +2,8 @@
 
 // html_pages FOLDER: writes the pages that html_browser.js tests, of random programs: plans of 100, 2000 and
 // 20000 buffers in several pools, two plans with in-place results, one with hand-offs, one with holes in live
-// ranges, one with each reason of an offset, and one with names and sizes that are hard to hold.
+// ranges, one with each reason of an offset, one with names and sizes that are hard to hold, and one with
+// long names.
 
 #include "../random_source.hpp"
 
@@ -167,6 +168,32 @@ void write_hostile_page(std::string const& file)
                        {.title = "</title><script>document.title = 'broken'</script>"});
 }
 
+/// A megabyte in one word, in many words, and in characters of four bytes; each begins and ends with its
+/// number.
+void write_page_of_long_names(std::string const& file)
+{
+    std::size_t const length = 1'000'000;
+    std::string names[3];
+    char const* const pieces[] = {"x", "word ", "\xF0\x9D\x84\x9E"};
+    for (std::size_t i = 0; i != 3; ++i) {
+        std::string const number = std::to_string(i);
+        names[i] = number;
+        while (names[i].size() < length / 2) names[i] += pieces[i];
+        names[i] += "middle " + number;
+        while (names[i].size() < length) names[i] += pieces[i];
+        names[i] += number;
+    }
+    auto const program = sublet::sequence(3, 3, [](auto s, sublet::effect_sink& step) {
+        if (s != 0) step.use(s - 1);
+        step.def(s);
+    });
+    sublet::plan_options const options{.bytes = 64, .in_place = false};
+    auto name_of = [&](auto v) -> auto& { return names[v]; };
+    std::ofstream out(file, std::ios::binary);
+    sublet::write_html(out, sublet::plan_memory(program, options), name_of, name_of, name_of,
+                       {.title = "Long names", .program = &program, .options = &options});
+}
+
 } // namespace
 
 int main(int count, char** words)
@@ -184,6 +211,7 @@ int main(int count, char** words)
     write_page_with_holes(folder + "/holes.html");
     write_page_of_reasons(folder + "/reasons.html");
     write_hostile_page(folder + "/hostile.html");
+    write_page_of_long_names(folder + "/long_names.html");
     std::ofstream empty(folder + "/empty.html", std::ios::binary);
     sublet::write_html(empty, sublet::memory_plan{});
     return 0;

@@ -114,7 +114,7 @@ SUBLET_DECL void stream_scheduler::issue(step_id at)
     // In an arena the next occupant waits for the last step that accesses the bytes: paint before its mark.
     bool const paints_in_arena = paints_ && kind_ == blocks::arena;
     if (paints_in_arena) release_dead(at, s);
-    std::size_t finish = streams_[s].finish_time;
+    std::uint64_t finish = streams_[s].finish_time;
     for (step_id p : before) finish = std::max(finish, finish_time_[p]);
     finish_time_.push_back(finish + length_[at]);
     streams_[s] = {at, mark(s), finish + length_[at], true, false};

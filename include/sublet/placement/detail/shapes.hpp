@@ -37,9 +37,10 @@ struct residue_class {
     friend constexpr bool operator==(residue_class const&, residue_class const&) = default;
 };
 
+/// Requires: alignment >= 1 (shapes_of() checks all).
 [[nodiscard]] constexpr residue_class aligned_origins(byte_count distance, byte_count alignment) noexcept
 {
-    byte_count const past = distance % alignment;
+    byte_count const past = distance % alignment; // NOLINT(clang-analyzer-core.DivideZero): it is at least 1
     return {alignment, past == 0 ? 0 : alignment - past};
 }
 

@@ -311,7 +311,7 @@ SUBLET_DECL std::vector<std::uint32_t> order_by(placement_order which, placement
     std::vector<byte_count> key(n);
     auto by = [&](auto key_of) {
         for (std::uint32_t s = 0; s != n; ++s) {
-            if (s % 4096 == 4095 && poll.stops(8 * 4096)) return;
+            if (s % 4096 == 4095 && poll.stops(std::uint64_t{8} * 4096)) return;
             key[s] = key_of(all.shapes[s]);
         }
         sort_descending(order, key, poll);
@@ -324,6 +324,7 @@ SUBLET_DECL std::vector<std::uint32_t> order_by(placement_order which, placement
     auto by_area = [&] { // saturates at 64 bits
         by([](placement_shape const& s) {
             byte_count const width = length(s.life);
+            // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): each shape is live at a position
             return s.size <= (no_size - 1) / width ? s.size * width : no_size;
         });
     };

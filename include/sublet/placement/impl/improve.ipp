@@ -107,7 +107,7 @@ SUBLET_DECL packing improve(placement_shapes const& all, placement_bound const& 
     ejection_limits limits{.steps = 64};
     for (std::size_t round = 0; round != 40 && !is_over(); limits.steps *= round % 3 == 2 ? 2 : 1, ++round) {
         std::vector<byte_count>& start = starts[round % 3];
-        if (start.empty()) {
+        if (round == 1 || round == 2) {
             packing peak_packing = fit(all, order_by(peak_orders[round - 1], all, bound), fit_rule::first_fit,
                                        {.ceiling = 2 * best.height,
                                         .known_height = bound.bytes,

@@ -116,16 +116,19 @@ SUBLET_DECL placement::pool_result stack_members(placement_problem const& proble
         }
     }
     if (!fixed.empty()) {
-        deterministic_control control;
-        auto stack = [&](placement_shapes const& shapes, placement_bound const&, placement::pool_result&,
-                         std::size_t) {
-            placement_bound tops;
-            raise_to_tops(shapes, tops);
-            bound = proof_of(problem, shapes, tops);
-            return stack_all(shapes);
-        };
-        out = pack_pool(problem, fixed, limits, objective, offset, control, 0, 1, stack);
-        if (out.proof.bytes == no_limit) return out;
+        placement_shapes const shapes = shapes_of(problem, fixed, limits);
+        out.proof = contradiction(problem, shapes);
+        if (out.proof.bytes == no_limit) {
+            out.status = placement::outcome::infeasible;
+            return out;
+        }
+        placement_bound tops;
+        raise_to_tops(shapes, tops);
+        bound = proof_of(problem, shapes, tops);
+        packing const stacked = stack_all(shapes);
+        out.height = stacked.height;
+        if (out.height == no_limit) return out;
+        for (shape_part const& p : shapes.parts) offset[p.buffer] = stacked.origin[p.shape] + p.distance;
     }
     out.proof = std::move(bound);
     byte_count begin = 0; // of the last block

@@ -109,14 +109,14 @@ SUBLET_DECL search_problem search_problem_of(scaled_shapes const& scaled, step_p
     std::vector<std::uint32_t> next = to.first_member;
     for (std::uint32_t s = 0; s != n; ++s)
         for (auto const& p : to.spans_of(s)) {
-            if (poll.stops(2 * (p.last - p.first))) break;
+            if (poll.stops(std::uint64_t{2} * (p.last - p.first))) break;
             for (std::uint32_t i = p.first; i != p.last; ++i) to.members[next[i]++] = {s, p.begin};
         }
 
     auto is_one_piece = [&](std::uint32_t s) { return from.first_piece[s + 1] - from.first_piece[s] == 1; };
     auto for_each_pair = [&](auto visit) {
         for (std::uint32_t a = 0; a != n; ++a) {
-            if (poll.stops(4 * (n - a))) return;
+            if (poll.stops(std::uint64_t{4} * (n - a))) return;
             for (std::uint32_t b = a + 1; b != n && from.shapes[b].life.first < from.shapes[a].life.last;
                  ++b) {
                 bool const are_rectangles = is_one_piece(a) && is_one_piece(b);

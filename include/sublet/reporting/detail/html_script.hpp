@@ -46,8 +46,13 @@ const count_text = (count, one, many = one + "s") => count + " " + (count === 1 
 const percent_text = (part, whole) =>
     whole === 0n ? "0 %" : Number(part * 100000n / whole) / 1000 < 0.005 && part !== 0n ? "< 0.01 %"
                          : (Number(part * 100000n / whole) / 1000).toFixed(2) + " %";
-const name_of = value => data.names[value] || "unnamed";
-const step_text = step => data.steps.length ? data.steps[step] || "step " + step : "step " + step;
+// Names are shown without their middle if they are long: browsers take minutes to break a word of a megabyte.
+const shown_text = text => text.length <= 240 ? text
+    : (text.slice(0, 120) + "…" + text.slice(-120)).replace(/\p{Cs}/gu, "");
+const names = data.names.map(shown_text), steps = data.steps.map(shown_text);
+const kinds = data.kinds.map(shown_text);
+const name_of = value => names[value] || "unnamed";
+const step_text = step => steps[step] || "step " + step;
 function position_text(model, at) {
     const {order} = model.plan;
     return order && at < order.length ? at + " (" + step_text(order[at]) + ")" : "" + at;
@@ -156,7 +161,7 @@ function model_of(plan, number) {
         pool.buffers = new Set(pool.rows.map(row => buffer_of[row])).size;
     }
     return {plan, number, rows, size, offset, low, high, buffers, buffer_of, buffer_of_value, pools, pinned,
-            label: plan.label, matches: new Uint8Array(rows)};
+            label: shown_text(plan.label), matches: new Uint8Array(rows)};
 }
 const models = data.plans.map(model_of);
 const pool_ids = [...new Set(models.flatMap(model => [...model.pools.keys()]))].sort((a, b) => a - b);
@@ -235,7 +240,7 @@ function facts_of(model, row) {
     const {plan} = model, b = model.buffer_of[row], buffer = model.buffers[b], facts = [];
     const add = (term, text) => { if (text) facts.push([term, text]); };
     const where = pool_ids.length > 1 ? " in pool " + plan.pool[row] : "";
-    if (data.kinds.length) add("kind", data.kinds[plan.kind[row]] || "unnamed");
+    if (data.kinds.length) add("kind", kinds[plan.kind[row]] || "unnamed");
     add("size", exact_bytes(model.size[row]));
     add("offset", model.offset[row] + " to " + (model.offset[row] + model.size[row]) + where);
     add("live", span_text(plan.first[row], plan.last[row]) +
@@ -963,7 +968,7 @@ function list_kinds() {
                     (model.plan.last[row] - model.plan.first[row]) * (model.high[row] - model.low[row]);
     const whole = area.reduce((sum, one) => sum + one, 0) || 1, list = element("kinds"), boxes = [];
     list.hidden = data.kinds.length === 0;
-    data.kinds.forEach((kind, k) => {
+    kinds.forEach((kind, k) => {
         const box = make("input", undefined, {type: "checkbox"}), label = make("label"), mark = make("i");
         box.checked = true;
         mark.style.background = fills[k] || other_fill;

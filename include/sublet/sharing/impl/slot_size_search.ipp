@@ -105,21 +105,22 @@ public:
         for (choose_branches(wanted); true;) {
             std::size_t const depth = members.size();
             std::size_t w = words();
-            while (w != 0 && branches_[depth][w - 1] == 0) --w;
-            if (w == 0) {
+            word last = 0; // that is not 0
+            while (w != 0 && last == 0) last = branches_[depth][--w];
+            if (last == 0) {
                 if (depth == 0) return false;
                 members.pop_back();
                 continue;
             }
-            std::size_t const bit = 63 - static_cast<std::size_t>(std::countl_zero(branches_[depth][w - 1]));
-            branches_[depth][w - 1] ^= word{1} << bit;
-            candidates_[depth][w - 1] ^= word{1} << bit;
+            std::size_t const bit = 63 - static_cast<std::size_t>(std::countl_zero(last));
+            branches_[depth][w] ^= word{1} << bit;
+            candidates_[depth][w] ^= word{1} << bit;
             if (node_limit-- == 0) {
                 is_undecided = true;
                 return false;
             }
             ++nodes;
-            members.push_back(static_cast<value_id>((w - 1) * 64 + bit));
+            members.push_back(static_cast<value_id>(w * 64 + bit));
             if (members.size() == wanted) return true;
             for (std::size_t i = 0; i != words(); ++i)
                 candidates_[depth + 1][i] = candidates_[depth][i] & interferes_[members.back()][i];
