@@ -32,9 +32,10 @@ SUBLET_DECL listed_touches::listed_touches(snapshot const& program, std::vector<
 /// Complexity: an access takes O(log^2 segments), and O(log segments) for each access that it has to follow.
 class range_accesses {
 public:
-    explicit range_accesses(ordered_bytes const& bytes) : leaves_(bytes.segments), nodes_(2 * leaves_)
+    explicit range_accesses(ordered_bytes const& bytes)
+        : tree_{bytes.segments}, nodes_(2 * std::size_t{bytes.segments})
     {
-        for (live_range r : bytes.of) each_node(r, [this](std::size_t n) { nodes_[n].is_used = true; });
+        for (live_range r : bytes.of) tree_.each(r, [this](std::size_t n) { nodes_[n].is_used = true; });
         for (std::size_t n = 2; n < nodes_.size(); ++n) nodes_[n].is_used |= nodes_[n / 2].is_used;
     }
 
@@ -43,7 +44,7 @@ public:
     void read(live_range r, step_id s, Visit visit)
     {
         number const now = add(s);
-        each_node(r, [&](std::size_t n) {
+        tree_.each(r, [&](std::size_t n) {
             node& at = nodes_[n];
             number const above = covers(n).write;
             if (!at.reads.empty() && larger(above, at.last_write) > at.reads.back()) {
@@ -54,7 +55,7 @@ public:
             at.reads.push_back(now);
             at.covering.read = at.all.read = now;
         });
-        each_node_over_ends(r, [&](std::size_t n) {
+        each_over_ends(r, [&](std::size_t n) {
             update(n);
             std::vector<number>& parts = nodes_[n].reads_of_parts;
             if (nodes_[n].covering.read != now && (parts.empty() || parts.back() != now))
@@ -65,14 +66,14 @@ public:
     void write(live_range r, step_id s, Visit visit)
     {
         number const now = add(s);
-        each_node(r, [&](std::size_t n) {
+        tree_.each(r, [&](std::size_t n) {
             last_accesses const above = covers(n);
             for (std::size_t m = n / 2; nodes_[m].is_used; m /= 2)
                 visit_newer(nodes_[m].reads, larger(above.write, nodes_[n].all.write), visit);
             visit_overwritten(n, above, visit);
             nodes_[n].covering.write = nodes_[n].all.write = nodes_[n].last_write = now;
         });
-        each_node_over_ends(r, [&](std::size_t n) {
+        each_over_ends(r, [&](std::size_t n) {
             update(n);
             nodes_[n].last_write = now;
         });
@@ -98,21 +99,14 @@ private:
         step_of_.push_back(s);
         return static_cast<number>(step_of_.size() - 1);
     }
-    /// The nodes that make up r.
+    /// The used nodes of each_over_ends().
     template <class Visit>
-    void each_node(live_range r, Visit visit) const
+    void each_over_ends(live_range r, Visit visit) const
     {
-        for (std::size_t i = r.first + leaves_, j = r.last + leaves_; i < j; i /= 2, j /= 2) {
-            if (i % 2 == 1) visit(i++);
-            if (j % 2 == 1) visit(--j);
-        }
-    }
-    /// The used nodes over the first and the last segment; among them all over nodes that make up r. Upwards.
-    template <class Visit>
-    void each_node_over_ends(live_range r, Visit visit) const
-    {
-        for (std::size_t segment : {r.first, r.last - 1})
-            for (std::size_t n = segment + leaves_; nodes_[n].is_used; n /= 2) visit(n);
+        tree_.each_over_ends(r, [&](std::size_t n) {
+            if (nodes_[n].is_used) visit(n);
+            return nodes_[n].is_used;
+        });
     }
     /// Of the ancestors.
     last_accesses covers(std::size_t n) const
@@ -128,7 +122,7 @@ private:
     {
         node& at = nodes_[n];
         last_accesses below;
-        if (n < leaves_) {
+        if (n < tree_.segments) {
             last_accesses const left = nodes_[2 * n].all, right = nodes_[2 * n + 1].all;
             below = {smaller(left.write, right.write), smaller(left.read, right.read)};
         }
@@ -137,7 +131,7 @@ private:
     }
     bool has_newer_write_below(std::size_t n, number than) const
     {
-        return n < leaves_ && larger(nodes_[2 * n].last_write, nodes_[2 * n + 1].last_write) > than;
+        return n < tree_.segments && larger(nodes_[2 * n].last_write, nodes_[2 * n + 1].last_write) > than;
     }
 
     template <class Visit>
@@ -173,7 +167,7 @@ private:
         if (larger(above.read, at.all.read) < above.write) visit(step_of_[above.write]);
     }
 
-    std::size_t leaves_;
+    segment_nodes tree_;
     std::vector<node> nodes_;
     std::vector<step_id> step_of_{no_step}; // by access
 };

@@ -36,43 +36,55 @@ namespace sublet::detail {
 
 /// Accesses of bytes that are written more than once, where given bytes count as written, in listed order.
 ///
-///     root    [==========================]     segments, between the borders of the values: 0, 1, 2
-///     view    [======]                         0: accesses of root and of view, 1 and 2: of root
+///     root    [==========================]     segments, between the borders of the values: 0, 1, 2, 3
+///     view    [=================]              blocks of 1, 2, 4 ... segments: 0-3, 0-1, 2-3, 0, 1, 2, 3
+///
+/// An access is listed at the largest blocks that it covers, here root at 0-3, view at 0-1 and 2, and as a
+/// part at the blocks around those, here view at 0-3 and 2-3. Two accesses have a byte in common if and only
+/// if some block lists both, one at least not as a part.
 class byte_order {
 public:
     struct access {
         step_id step;
         value_id value;
         bool writes;
+        bool is_part; ///< it covers not the whole block
     };
 
-    /// Complexity: O(values log values + touches), and O(log values) for each access and each of its segments.
+    /// Complexity: O((values + accesses) log values + touches) time, O(touches + accesses log values) memory.
     /// `listed` are the steps as listed.
     byte_order(snapshot const& p, plan_requirements const& required, std::vector<step_id> const& listed);
 
+    /// Calls visit(accesses) for each block with some.
     template <class Visit>
-    void each_segment(Visit visit) const
+    void each_block(Visit visit) const
     {
         std::vector<access> its;
         for (std::size_t i = 0; i != accesses_in_.rows(); ++i) {
             its.clear();
-            for (std::uint32_t a : accesses_in_[i]) its.push_back(accesses_[a]);
+            for (std::uint32_t a : accesses_in_[i]) {
+                its.push_back(accesses_[a / 2]);
+                its.back().is_part = a % 2 != 0;
+            }
             if (!its.empty()) visit(std::span<access const>(its.data(), its.size()));
         }
     }
 
 private:
     std::vector<access> accesses_; // as listed
-    csr_rows accesses_in_;         // by segment
+    csr_rows accesses_in_;         // by block: twice the index, and 1 for a part
 };
 
 /// A step that defines a view and does not say how, or makes a view of a value that is none.
 std::optional<witness> misnamed_view(snapshot const& p, plan_requirements const& required);
 
+/// Where many steps wait for the same many, they wait for a join, which waits for these: a point that is
+/// numbered after all steps and does nothing.
 struct step_order {
-    csr_rows after;                ///< by step: those that wait for it directly; with duplicates
-    std::vector<step_id> step_at;  ///< a topological order of all steps
-    std::vector<step_id> position; ///< by step: its index in step_at
+    std::size_t steps = 0;         ///< without joins
+    csr_rows after;                ///< by step and join: those that wait for it directly; with duplicates
+    std::vector<step_id> step_at;  ///< a topological order of all steps and joins
+    std::vector<step_id> position; ///< by step and join: its index in step_at
     std::vector<step_id> def_of;   ///< by value: the one step that writes it; `no_step`: given, or untouched
     std::vector<step_id> cycle;    ///< if there is one: each waits for the one before, the first for the last
     std::optional<witness> fault;  ///< why there is no order; then the other members are invalid
@@ -83,7 +95,9 @@ struct step_order {
 /// Requires:   `required` are the requirements of the program.
 /// Ensures:    `fault` is the first in this order: a second def of a value, by step; a use without an earlier
 ///             def, by step, then at ends of nodes, then of outputs; a cycle.
-/// Complexity: O(V + E + steps + touches) time and memory; where steps write in place, that of byte_order.
+/// Complexity: O(V + E + steps + touches) time and memory; where steps write in place, that of byte_order,
+/// with a
+///             constant number of edges for each access that a block lists.
 [[nodiscard]] step_order order_of_steps(snapshot const& p, plan_requirements const& required,
                                         std::vector<handoff> const& handoffs);
 

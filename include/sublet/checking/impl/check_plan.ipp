@@ -255,15 +255,24 @@ private:
             if (first && (first->position < p || (first->position == p && first->value <= v))) return;
             first = witness{.what = fault::write_moved, .value = v, .position = p};
         };
-        order.each_segment([&](std::span<byte_order::access const> accesses) { // as the program lists them
-            step_id highest = 0, highest_write = 0;                            // positions so far, from 1
+        struct moves { // of the accesses so far; positions from 1
+            step_id highest = 0, highest_write = 0;
             value_id last_written = no_value;
+        };
+        order.each_block([&](std::span<byte_order::access const> accesses) { // as the program lists them
+            moves of_whole, of_parts;
             for (byte_order::access const& one : accesses) {
                 step_id const p = required_.position[one.step] + 1;
-                if (one.writes && p < highest) found(one.value, p - 1);
-                if (!one.writes && p < highest_write) found(last_written, highest_write - 1);
-                if (one.writes && p >= highest_write) highest_write = p, last_written = one.value;
-                highest = larger(highest, p);
+                auto compare_with = [&](moves const& earlier) {
+                    if (one.writes && p < earlier.highest) found(one.value, p - 1);
+                    if (!one.writes && p < earlier.highest_write)
+                        found(earlier.last_written, earlier.highest_write - 1);
+                };
+                compare_with(of_whole);
+                if (!one.is_part) compare_with(of_parts);
+                moves& its = one.is_part ? of_parts : of_whole;
+                if (one.writes && p >= its.highest_write) its.highest_write = p, its.last_written = one.value;
+                its.highest = larger(its.highest, p);
             }
         });
         return first;
@@ -929,13 +938,15 @@ public:
             is_there[r] = 1;
             occupy(r);
         }
-        for (std::size_t at = 0; at != p_.steps(); ++at)
-            for (touch t : p_.touches(order_.step_at[at])) {
+        for (step_id s : order_.step_at) {
+            if (s >= p_.steps()) continue; // a join
+            for (touch t : p_.touches(s)) {
                 value_id const r = required_.root[t.value];
                 if (!t.defines() || is_there[r] || !required_.is_planned(r) || !no_clash) continue;
                 is_there[r] = 1;
                 occupy(r);
             }
+        }
 
         std::uint64_t const answer = queries_.first_failed();
         if (no_clash && answer == queries_.none) return std::nullopt;
