@@ -164,11 +164,7 @@ private:
 /// Requires: `required` and `order` are of the program, and all arguments outlive this.
 class class_touches {
 public:
-    class_touches(snapshot const& program, plan_requirements const& required, step_order const& order)
-        : p_(program), required_(required), order_(order), begins_(boundary_steps(true)),
-          ends_(boundary_steps(false))
-    {
-    }
+    class_touches(snapshot const& program, plan_requirements const& required, step_order const& order);
 
     /// By root: the steps that write the class and read none of it. Unused for given classes.
     [[nodiscard]] csr_rows const& begins() const { return begins_; }
@@ -186,18 +182,38 @@ public:
     }
 
     /// Whether step s may write class v over class u: it only reads u early, or it may write the result over
-    /// the one operand of u that it reads.
+    /// the one operand of u that it reads.  O(log(touches + pairs)) and the touches of u and v by s
     [[nodiscard]] bool can_overwrite(step_id s, value_id u, value_id v, memory_plan const& plan,
                                      bool in_place) const;
 
 private:
+    static constexpr std::size_t few = 16;
+
     csr_rows boundary_steps(bool only_defs) const;
+    template <class Visit>
+    void each_touch_of(step_id s, value_id root, Visit visit) const
+    {
+        auto const touches = p_.touches(s);
+        if (touches.size() <= few) {
+            for (touch t : touches)
+                if (required_.root[t.value] == root) visit(t);
+            return;
+        }
+        std::uint64_t const name = std::uint64_t{s} << 32 | root;
+        auto is_there = [&](std::size_t i) { return by_root_[i].key >= name; };
+        for (std::size_t i = partition_point(by_root_.size(), is_there);
+             i != by_root_.size() && by_root_[i].key == name; ++i)
+            visit(touches[to_size(by_root_[i].tie)]);
+    }
 
     snapshot const& p_;
     plan_requirements const& required_;
     step_order const& order_;
     csr_rows begins_;
     csr_rows ends_;
+    std::vector<sort_key> by_root_;     // {step and root, index of the touch}: of steps with more than a few
+    std::vector<sort_key> read_at_end_; // {root, step}
+    std::vector<sort_key> pairs_;       // {step, operand and result}
 };
 
 // --- clash schedule --------------------------------------------------------------------------------------

@@ -299,32 +299,52 @@ private:
         return after;
     }
 
-    /// Whether the step only reads `v`, and touches no other value of the class.
-    bool only_reads(step_id s, value_id v) const
-    {
-        bool is_read = false;
-        for (touch t : program_.touches(s)) {
-            if (required_.root[t.value] != required_.root[v]) continue;
-            if (t.value != v || (t.kind != touch::access::use && t.kind != touch::access::use_early))
-                return false;
-            is_read = true;
+    /// The touches of the step of a pair, and of the next step, by root; made anew for each step.
+    class pair_touches {
+    public:
+        pair_touches(snapshot const& program, plan_requirements const& required)
+            : program_(program), required_(required), read_(program.values(), no_value),
+              written_(program.values(), no_value), touched_at_(program.values(), no_step)
+        {
         }
-        return is_read;
-    }
-    bool is_touched(step_id s, value_id root) const
-    {
-        for (touch t : program_.touches(s))
-            if (required_.root[t.value] == root) return true;
-        return false;
-    }
 
-    /// Whether the step writes another value of the class of `out`.
-    bool writes_more(step_id s, value_id out) const
-    {
-        for (touch t : program_.touches(s))
-            if (t.writes() && t.value != out && required_.root[t.value] == required_.root[out]) return true;
-        return false;
-    }
+        /// `next` may be none.
+        void move_to(step_id s, step_id next)
+        {
+            if (s == step_) return;
+            if (step_ != no_step)
+                for (touch t : program_.touches(step_)) read_[root(t)] = written_[root(t)] = no_value;
+            step_ = s;
+            next_ = next;
+            auto name = [](value_id& one, value_id v) { one = one == no_value || one == v ? v : several; };
+            for (touch t : program_.touches(s)) {
+                bool const only_reads = t.kind == touch::access::use || t.kind == touch::access::use_early;
+                name(read_[root(t)], only_reads ? t.value : several);
+                if (t.writes()) name(written_[root(t)], t.value);
+            }
+            if (next != no_step)
+                for (touch t : program_.touches(next)) touched_at_[root(t)] = next;
+        }
+        /// The step only reads `v`, and touches no other value of the class.
+        bool only_reads(value_id v) const { return read_[required_.root[v]] == v; }
+        /// The step writes another value of the class of `out`.
+        bool writes_more(value_id out) const
+        {
+            value_id const written = written_[required_.root[out]];
+            return written != no_value && written != out;
+        }
+        bool is_touched_next(value_id root) const { return next_ != no_step && touched_at_[root] == next_; }
+
+    private:
+        static constexpr value_id several = no_value - 1; // no program has so many ids
+        value_id root(touch t) const { return required_.root[t.value]; }
+
+        snapshot const& program_;
+        plan_requirements const& required_;
+        step_id step_ = no_step, next_ = no_step;
+        std::vector<value_id> read_, written_; // by root: the only one, if there is one
+        std::vector<step_id> touched_at_;      // by root
+    };
 
     /// By root: the class that this one overwrites in place.
     std::vector<value_id> overwritten_classes() const
@@ -336,24 +356,26 @@ private:
         std::vector<unsigned char> is_overwritten(values_);
         // The step only reads `v` of the class, which is not read after the step's writes: at the end of the
         // node, or early by the next step.
-        auto is_last_reader = [&](step_id s, value_id v) {
-            step_id const next = required_.position[s] + 1;
+        pair_touches touches(program_, required_);
+        auto is_last_reader = [&](step_id next, value_id v) {
             value_id const r = required_.root[v];
-            if (!only_reads(s, v) || (!read_at_end.empty() && read_at_end[r] == next)) return false;
-            return next == program_.steps() || !is_touched(step_at.empty() ? next : step_at[next], r);
+            bool const is_read_at_end = !read_at_end.empty() && read_at_end[r] == next;
+            return touches.only_reads(v) && !is_read_at_end && !touches.is_touched_next(r);
         };
         for (overwrite o : program_.overwrites()) {
             step_id const p = required_.position[o.step];
+            bool const is_last = p + 1 == program_.steps();
+            touches.move_to(o.step, is_last ? no_step : step_at.empty() ? p + 1 : step_at[p + 1]);
             value_id const in = required_.root[o.in], out = required_.root[o.out];
             if (!required_.is_planned(in) || !required_.is_planned(out)) continue;
             if (place_of(in) != place_of(out) || required_.bytes[in] < required_.bytes[out]) continue;
             if (required_.offset_in_root[o.in] != required_.offset_in_root[o.out]) continue;
-            if (writes_more(o.step, o.out)) continue;
+            if (touches.writes_more(o.out)) continue;
             if (is_overwritten[in] || required_.pinned[in] != no_offset) continue;
             // Outputs are live after the last step, inputs before the first; their ranges do not show it.
             bool const ends_here = required_.life[in].last == p + 1 &&
                                    !has_role(required_.class_role[in], value_role::output) &&
-                                   is_last_reader(o.step, o.in);
+                                   is_last_reader(p + 1, o.in);
             bool const starts_here = required_.life[out].first == p && required_.first_def[o.out] == p &&
                                      !has_role(required_.class_role[out], value_role::input);
             if (!ends_here || !starts_here) continue;

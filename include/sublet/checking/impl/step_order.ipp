@@ -361,36 +361,46 @@ SUBLET_DECL void reachability_queries::fill_rows(step_id floor)
 
 // --- class touches ---------------------------------------------------------------------------------------
 
+SUBLET_DECL class_touches::class_touches(snapshot const& program, plan_requirements const& required,
+                                         step_order const& order)
+    : p_(program), required_(required), order_(order), begins_(boundary_steps(true)),
+      ends_(boundary_steps(false))
+{
+    for (step_id s = 0; s != p_.steps(); ++s)
+        if (auto const touches = p_.touches(s); touches.size() > few)
+            for (std::size_t i = 0; i != touches.size(); ++i)
+                by_root_.push_back({std::uint64_t{s} << 32 | required_.root[touches[i].value], i, 0});
+    for (edge_use e : p_.edge_uses())
+        read_at_end_.push_back({required_.root[e.value], p_.steps_of(e.pred).last - 1, 0});
+    for (overwrite o : p_.overwrites()) pairs_.push_back({o.step, std::uint64_t{o.in} << 32 | o.out, 0});
+    for (auto* list : {&by_root_, &read_at_end_, &pairs_}) sort_by_key(*list);
+}
+
 SUBLET_DECL bool class_touches::can_overwrite(step_id s, value_id u, value_id v, memory_plan const& plan,
                                               bool in_place) const
 {
-    value_id operand = no_value;
-    bool is_late = false, are_several = false;
-    for (touch t : p_.touches(s)) {
-        if (required_.root[t.value] != u) continue;
-        if (t.defines() || t.writes()) return false;
+    value_id operand = no_value, written = no_value; // the one value of u's, and of v's class
+    bool is_late = false, changes_u = false, are_several = false, are_several_written = false;
+    each_touch_of(s, u, [&](touch t) {
+        changes_u = changes_u || t.defines() || t.writes();
         is_late = is_late || t.kind == touch::access::use;
         are_several = are_several || (operand != no_value && operand != t.value);
         operand = t.value;
-    }
-    for (edge_use e : p_.edge_uses()) // edge uses read after the writes
-        if (required_.root[e.value] == u && p_.steps_of(e.pred).last - 1 == s) return false;
+    });
+    if (changes_u || is_listed(read_at_end_, sort_key{u, s, 0})) return false; // read after the writes
     if (!is_late) return true;
     if (are_several) return false;
     if (!in_place || required_.bytes[u] < required_.bytes[v] || required_.pinned[u] != no_offset)
         return false;
     if (place_of(plan, u) != place_of(plan, v)) return false;
-    value_id written = no_value; // the one value of v's class that the step writes
-    for (touch t : p_.touches(s)) {
-        if (!t.writes() || required_.root[t.value] != v) continue;
-        if (written != no_value && written != t.value) return false;
+    each_touch_of(s, v, [&](touch t) {
+        if (!t.writes()) return;
+        are_several_written = are_several_written || (written != no_value && written != t.value);
         written = t.value;
-    }
-    for (overwrite o : p_.overwrites(s))
-        if (o.in == operand && o.out == written && order_.def_of[o.out] == s &&
-            required_.offset_in_root[o.in] == required_.offset_in_root[o.out])
-            return true;
-    return false;
+    });
+    return written != no_value && !are_several_written && order_.def_of[written] == s &&
+           required_.offset_in_root[operand] == required_.offset_in_root[written] &&
+           is_listed(pairs_, sort_key{s, std::uint64_t{operand} << 32 | written, 0});
 }
 
 SUBLET_DECL csr_rows class_touches::boundary_steps(bool only_defs) const
