@@ -75,8 +75,9 @@ TEST_CASE("accesses of the bytes of one root keep their order where one writes, 
         std::uint32_t const values = 1 + pick.below(8), bytes = 1 + pick.below(20);
         std::vector<byte_count> begin{0}, size{bytes};
         for (value_id v = 1; v != values; ++v) {
-            begin.push_back(pick.below(bytes));
-            size.push_back(1 + pick.below(pick.below(3) == 0 ? 1 : bytes - to_size(begin[v])));
+            std::uint32_t const at = pick.below(bytes);
+            begin.push_back(at);
+            size.push_back(1 + pick.below(pick.below(3) == 0 ? 1 : bytes - at));
         }
         std::vector<std::vector<touch>> touches(values);
         for (value_id v = 0; v != values; ++v)
