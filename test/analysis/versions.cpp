@@ -486,7 +486,7 @@ TEST_CASE("touches of one storage run in listed order, and no step waits needles
         snapshot const p = tasks.program();
         auto const steps = static_cast<step_id>(p.steps());
         ordered_bytes bytes;
-        bytes.segments = 1 + pick.below(4);
+        bytes.segments = 1 + pick.below(pick.below(3) == 0 ? 20 : 4);
         for (value_id v = 0; v != p.values(); ++v) {
             step_id const first = pick.below(bytes.segments), more = pick.below(bytes.segments - first);
             bytes.of.push_back({first, pick.below(5) == 0 ? first : first + 1 + more});
@@ -527,6 +527,23 @@ TEST_CASE("touches of one storage run in listed order, and no step waits needles
         needed += handoffs.size();
     }
     CHECK(needed > rounds(8000));
+}
+
+TEST_CASE("reads of a whole between writes of its parts wait for few of them")
+{
+    // step 2 i writes part i of `parts`, and the step after it reads all
+    step_id const parts = 1000;
+    snapshot const p = sequence(2 * parts, parts + 1, [&](step_id s, effect_sink& sink) {
+        if (s % 2 == 0) sink.def(s / 2);
+        else sink.use(parts);
+    });
+    ordered_bytes bytes{{}, parts};
+    for (step_id i = 0; i != parts; ++i) bytes.of.push_back({i, i + 1});
+    bytes.of.push_back({0, parts});
+    std::vector<handoff> const waits = storage_order(p, bytes);
+    CHECK(waits.size() < std::size_t{30} * parts);
+    for (step_id s = 0; s + 1 != p.steps(); ++s)
+        CHECK(std::find(waits.begin(), waits.end(), handoff{s, s + 1}) != waits.end());
 }
 
 } // namespace this_test

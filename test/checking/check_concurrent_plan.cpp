@@ -338,6 +338,36 @@ TEST_CASE("a declared pair counts only where the step writes the result that it 
     CHECK(!check_concurrent_plan(q, plan_at({0, 0, 0}, 8), {.bytes = 8, .alias_of = alias}));
 }
 
+TEST_CASE("a step may have many operands and results, each over another one")
+{
+    value_id const many = 40;
+    operation make, replace;
+    offsets where;
+    for (value_id v = 0; v != many; ++v) {
+        make.defs.push_back(v);
+        replace.uses.push_back(v);
+        replace.defs.push_back(many + v);
+        replace.in_place.push_back({v, many + v});
+        where.push_back(8 * v);
+    }
+    for (value_id v = 0; v != many; ++v) where.push_back(8 * v);
+    auto const plan = plan_at(where, 8 * many);
+    CHECK(!check_concurrent_plan(tasks(2 * many, {make, replace}), plan, {.bytes = 8}));
+    for (value_id v : {0u, 17u, many - 1}) {
+        operation one = replace;
+        one.in_place.erase(one.in_place.begin() + v);
+        auto const undeclared = check_concurrent_plan(tasks(2 * many, {make, one}), plan, {.bytes = 8});
+        REQUIRE(fault_of(undeclared) == fault::clash);
+        CHECK(undeclared->value == v);
+        one.uses.erase(one.uses.begin() + v);
+        one.early_uses.push_back(v);
+        CHECK(!check_concurrent_plan(tasks(2 * many, {make, one}), plan, {.bytes = 8}));
+        one.uses.push_back(v);
+        CHECK(fault_of(check_concurrent_plan(tasks(2 * many, {make, one}), plan, {.bytes = 8})) ==
+              fault::clash);
+    }
+}
+
 TEST_CASE("a view keeps the storage of its root live, from the first def to the last read of the class")
 {
     // 1 is a view of 0; 3 is defined when 0 is not read any more, and 1 still is.

@@ -65,6 +65,64 @@ TEST_CASE("steps that are listed in a possible order keep their numbers")
     CHECK(order_of(p).step_at == steps{0, 1, 2, 3});
 }
 
+TEST_CASE("accesses of the bytes of one root keep their order where one writes, and no others do")
+{
+    std::size_t joins = 0;
+    for (std::uint32_t seed = 0; seed != rounds(2'000); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        // Step v makes value v, a view of value 0 unless it is 0; the steps after them read or write a value.
+        std::uint32_t const values = 1 + pick.below(8), bytes = 1 + pick.below(20);
+        std::vector<byte_count> begin{0}, size{bytes};
+        for (value_id v = 1; v != values; ++v) {
+            std::uint32_t const at = pick.below(bytes);
+            begin.push_back(at);
+            size.push_back(1 + pick.below(pick.below(3) == 0 ? 1 : bytes - at));
+        }
+        std::vector<std::vector<touch>> touches(values);
+        for (value_id v = 0; v != values; ++v)
+            touches[v].push_back({v, v == 0 ? touch::access::def : touch::access::view});
+        for (std::uint32_t left = pick.below(25), writes = pick.below(100); left != 0; --left) {
+            auto& its = touches.emplace_back();
+            for (std::uint32_t i = 1 + pick.below(5) / 4; i != 0; --i)
+                its.push_back({pick.below(values),
+                               pick.below(100) < writes ? touch::access::write : touch::access::use});
+        }
+        auto const p = sequence(touches.size(), values, [&](step_id s, effect_sink& sink) {
+            for (touch t : touches[s]) sink.add(t.kind, t.value);
+        });
+        relation before(touches.size(), std::vector<bool>(touches.size()));
+        for (step_id a = 0; a != touches.size(); ++a)
+            for (step_id b = a + 1; b < touches.size(); ++b)
+                for (touch t : touches[a])
+                    for (touch u : touches[b]) {
+                        bool const is_data =
+                            t.defines() && (t.value == u.value || u.kind == touch::access::view);
+                        bool const overlap = begin[t.value] < begin[u.value] + size[u.value] &&
+                                             begin[u.value] < begin[t.value] + size[t.value];
+                        bool const is_access = t.kind != touch::access::view && u.kind != touch::access::view;
+                        if ((t.value == 0 || a >= values) && is_data) before[a][b] = true;
+                        if (t.value == u.value && t.defines()) before[a][b] = true;
+                        if (is_access && overlap && (t.writes() || u.writes())) before[a][b] = true;
+                    }
+        close(before);
+        std::vector<value_id> alias_of(values, 0);
+        alias_of[0] = no_value;
+        plan_options const options{.bytes = size, .alias_of = alias_of, .view_offset = begin};
+        step_order const o = order_of_steps(p, derive_requirements(p, options), {});
+        REQUIRE(!o.fault);
+        REQUIRE(o.steps == touches.size());
+        joins += o.after.rows() - o.steps;
+        relation found(o.after.rows(), std::vector<bool>(o.after.rows()));
+        for (step_id s = 0; s != o.after.rows(); ++s)
+            for (step_id next : o.after[s]) found[s][next] = true;
+        close(found);
+        for (step_id a = 0; a != touches.size(); ++a)
+            for (step_id b = 0; b != touches.size(); ++b) REQUIRE(found[a][b] == before[a][b]);
+    }
+    CHECK(joins >= rounds(2'000) / 20);
+}
+
 TEST_CASE("the order is the closure of data, edges, sequences of steps, ends of nodes and hand-offs")
 {
     std::size_t cycles = 0, orders = 0;

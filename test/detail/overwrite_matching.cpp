@@ -69,6 +69,24 @@ TEST_CASE("many results for the same few operands are handled in little time")
     CHECK(match_overwrites(pairs) == chosen{0, 4, 8});
 }
 
+TEST_CASE("results without an operand do not search the same operands again after another result found one")
+{
+    buffer_id const rings = 30'000; // each of the results 0, 1 ... may take its own operand or the next
+    many pairs;
+    chosen first;
+    for (buffer_id out = 0; out != rings; ++out) {
+        first.push_back(static_cast<std::uint32_t>(pairs.size()));
+        pairs.push_back({out, out, 3 * rings});
+        pairs.push_back({(out + 1) % rings, out, 3 * rings});
+    }
+    for (buffer_id i = 0; i != rings; ++i) { // by size in turn: one of those, and one of its own
+        pairs.push_back({i, rings + 2 * i, 3 * rings - 2 * i - 1});
+        first.push_back(static_cast<std::uint32_t>(pairs.size()));
+        pairs.push_back({rings + i, rings + 2 * i + 1, 3 * rings - 2 * i - 2});
+    }
+    CHECK(match_overwrites(pairs) == first);
+}
+
 TEST_CASE("no choice of pairs saves more, and no result or operand is in two")
 {
     std::size_t moved = 0;

@@ -69,10 +69,13 @@ std::vector<std::vector<bool>> order_of(dependence_graph const& g, std::size_t s
 
 std::vector<std::vector<bool>> order_of(detail::step_order const& found, std::size_t steps)
 {
-    std::vector<std::vector<bool>> before(steps, std::vector<bool>(steps));
-    for (step_id s = 0; s != steps; ++s)
+    std::size_t const points = found.after.rows(); // and joins
+    std::vector<std::vector<bool>> before(points, std::vector<bool>(points));
+    for (step_id s = 0; s != points; ++s)
         for (step_id next : found.after[s]) before[s][next] = true;
     make_transitive(before);
+    before.resize(steps);
+    for (auto& row : before) row.resize(steps);
     return before;
 }
 

@@ -59,8 +59,11 @@ struct listed_touches {
 ///
 /// Ensures:    with these waits, two accesses of one byte of which one writes run in listed order in every
 ///             execution. No wait repeats a direct one: an edge, a read of a value that the same or a later
-///             step of the node makes, or the order within the node. Ascending, each once.
-/// Complexity: O(V + E + values + segments of all touches) time and memory.
+///             step of the node makes, or the order within the node. Ascending, each once. Waits that others
+///             imply are left out where reads of some bytes alternate with writes of parts of them.
+/// Complexity: O(V + E + values + (touches log segments + waits) log segments) time, O(V + E + values +
+///             segments + touches log segments + waits) memory. There may be r w waits where r steps read all
+///             of some bytes after w others wrote parts of them, or before.
 [[nodiscard]] std::vector<handoff> storage_order(snapshot const& p, ordered_bytes const& bytes,
                                                  std::vector<node_id> const& order = {});
 

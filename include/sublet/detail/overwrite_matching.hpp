@@ -27,8 +27,9 @@ namespace sublet::detail {
 ///
 /// Ensures:    no two of them have an operand or a result in common, and no such choice saves more bytes.
 ///             Among results of equal size the first named is matched first, to the operand named first.
-/// Complexity: O(k log k) time if every result finds an unmatched operand, else up to O(k^2); O(k) memory,
-///             for k pairs.
+/// Complexity: for k pairs O(k log k) time, of which all searches that fail take O(k), and O(k) memory. A
+/// search
+///             that succeeds without finding an unmatched operand at once takes up to O(k) more.
 [[nodiscard]] std::vector<std::uint32_t> match_overwrites(std::vector<overwrite_pair> const& pairs);
 
 } // namespace sublet::detail

@@ -27,14 +27,12 @@ SUBLET_DECL void keep_proved(dependence_graph const& g, concurrent_live_ranges c
             return true;
         });
     bool is_closed = true;
+    std::vector<unsigned char> leads_into(g.positions() + 1, 0); // the cut, by position
     for (std::size_t x = 0; x != g.positions(); ++x)
-        for (step_id y : g.after[x]) is_closed = is_closed && cut[x] >= cut[y];
-    auto leads_into = [&](step_id end) {
-        if (end == g.positions()) return false;
-        for (step_id y : g.after[end])
-            if (cut[y] != 0) return true;
-        return false;
-    };
+        for (step_id y : g.after[x]) {
+            is_closed = is_closed && cut[x] >= cut[y];
+            leads_into[x] |= cut[y];
+        }
     std::vector<std::uint32_t> begun(g.positions() + 1, 0); // by position: members that begin before it
     for (buffer_id b : members)
         if (!lives.begins[b].empty() && !is_listed(multi_begin, b)) ++begun[lives.first(b) + std::size_t{1}];
@@ -43,7 +41,7 @@ SUBLET_DECL void keep_proved(dependence_graph const& g, concurrent_live_ranges c
         if (lives.ends[b].empty()) return begun.back() == 0; // free from the start
         if (is_closed)
             for (step_id end : lives.ends[b])
-                if (!leads_into(end)) return true;
+                if (leads_into[end] == 0) return true;
         if (conflicts.undecided != 0) return false;
         auto const conflicting = conflicts.of[b];
         for (std::size_t i = 0; i != conflicting.size(); ++i) {

@@ -41,25 +41,28 @@ SUBLET_DECL std::vector<std::uint32_t> match_overwrites(std::vector<overwrite_pa
     std::vector<std::uint32_t> operand_match(count, none),
         result_match(count, none);                // by operand, by result: the matched pair
     std::vector<std::uint32_t> reached_by(count); // by operand: the pair by which the search reached it
-    // The phase in which each operand was last visited. After a failed search its operands stay exhausted
-    // until the next augmentation.
+    // By operand: the search that visited it last, or `exhausted`. Whatever a failed search reaches is matched
+    // among itself and leads nowhere else, then and after any later augmentation.
+    std::uint32_t const exhausted = none;
     std::vector<std::uint32_t> seen(count, 0);
-    std::uint32_t phase = 1;
+    std::uint32_t search = 0;
     std::vector<std::uint32_t> queue; // breadth-first queue of results
     for (sort_key const& result : results) {
         std::uint32_t end = none; // the pair that reaches an unmatched operand
         queue.assign(1, result.id);
+        ++search;
         for (std::size_t at = 0; at != queue.size() && end == none; ++at)
             for (std::uint32_t k = first[queue[at]]; k != first[queue[at] + 1] && end == none; ++k) {
                 std::uint32_t const pair = by_out[k].id, in = in_of[pair];
-                if (seen[in] == phase) continue;
-                seen[in] = phase;
+                if (seen[in] == search || seen[in] == exhausted) continue;
+                seen[in] = search;
                 reached_by[in] = pair;
                 if (operand_match[in] == none) end = pair;
                 else queue.push_back(out_of[operand_match[in]]);
             }
-        if (end == none) continue;
-        ++phase;
+        if (end == none)
+            for (std::size_t at = 1; at != queue.size(); ++at)
+                seen[in_of[result_match[queue[at]]]] = exhausted;
         while (end != none) {
             std::uint32_t const left = result_match[out_of[end]];
             result_match[out_of[end]] = operand_match[in_of[end]] = end;

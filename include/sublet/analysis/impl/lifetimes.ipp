@@ -134,26 +134,40 @@ SUBLET_DECL std::optional<live_ranges::order_violation> moved_write(snapshot con
                                                                     std::vector<step_id> const& steps,
                                                                     std::vector<step_id> const& rank)
 {
-    struct accesses {                            // of a segment, so far
+    struct accesses {                            // so far
         step_id touched = 0, written = 0;        // the highest ranks, from 1
-        live_ranges::order_violation write = {}; // the latest
+        live_ranges::order_violation write = {}; // the one of the highest rank
     };
-    std::vector<accesses> of(bytes.segments);
+    segment_nodes const nodes{bytes.segments};
+    std::vector<accesses> of_all(2 * std::size_t{bytes.segments}), of_parts(of_all); // by node
     csr_rows const at_end = csr_rows::gathered(p.steps(), [&](auto add) {
         for (edge_use u : p.edge_uses()) add(p.steps_of(u.pred).last - 1, u.value);
     });
     std::optional<live_ranges::order_violation> moved;
     auto access = [&](value_id v, step_id at, bool writes) {
-        for (step_id i = bytes.of[v].first; i < bytes.of[v].last; ++i) {
-            accesses& its = of[i];
-            step_id const its_rank = rank[steps[at]] + 1;
-            if (writes) {
-                its.write = {v, at, live_ranges::order_violation::kind::write_moved};
-                its.written = its_rank;
-            }
-            if (!moved && its_rank < (writes ? its.touched : its.written)) moved = its.write;
+        if (is_empty(bytes.of[v])) return;
+        step_id const its_rank = rank[steps[at]] + 1;
+        live_ranges::order_violation const write{v, at, live_ranges::order_violation::kind::write_moved};
+        auto compare_with = [&](accesses const& earlier) {
+            if (!moved && its_rank < (writes ? earlier.touched : earlier.written))
+                moved = writes ? write : earlier.write;
+        };
+        auto note = [&](accesses& its) {
             its.touched = larger(its.touched, its_rank);
-        }
+            if (!writes || its_rank < its.written) return;
+            its.written = its_rank;
+            its.write = write;
+        };
+        nodes.each(bytes.of[v], [&](std::size_t n) {
+            compare_with(of_all[n]);
+            compare_with(of_parts[n]);
+            note(of_all[n]);
+        });
+        nodes.each_over_ends(bytes.of[v], [&](std::size_t n) {
+            compare_with(of_all[n]);
+            note(of_parts[n]);
+            return true;
+        });
     };
     for (step_id at = 0; at != steps.size() && !moved; ++at) {
         for (touch t : p.touches(steps[at]))

@@ -36,43 +36,55 @@ namespace sublet::detail {
 
 /// Accesses of bytes that are written more than once, where given bytes count as written, in listed order.
 ///
-///     root    [==========================]     segments, between the borders of the values: 0, 1, 2
-///     view    [======]                         0: accesses of root and of view, 1 and 2: of root
+///     root    [==========================]     segments, between the borders of the values: 0, 1, 2, 3
+///     view    [=================]              blocks of 1, 2, 4 ... segments: 0-3, 0-1, 2-3, 0, 1, 2, 3
+///
+/// An access is listed at the largest blocks that it covers, here root at 0-3, view at 0-1 and 2, and as a
+/// part at the blocks around those, here view at 0-3 and 2-3. Two accesses have a byte in common if and only
+/// if some block lists both, one at least not as a part.
 class byte_order {
 public:
     struct access {
         step_id step;
         value_id value;
         bool writes;
+        bool is_part; ///< it covers not the whole block
     };
 
-    /// Complexity: O(values log values + touches), and O(log values) for each access and each of its segments.
+    /// Complexity: O((values + accesses) log values + touches) time, O(touches + accesses log values) memory.
     /// `listed` are the steps as listed.
     byte_order(snapshot const& p, plan_requirements const& required, std::vector<step_id> const& listed);
 
+    /// Calls visit(accesses) for each block with some.
     template <class Visit>
-    void each_segment(Visit visit) const
+    void each_block(Visit visit) const
     {
         std::vector<access> its;
         for (std::size_t i = 0; i != accesses_in_.rows(); ++i) {
             its.clear();
-            for (std::uint32_t a : accesses_in_[i]) its.push_back(accesses_[a]);
+            for (std::uint32_t a : accesses_in_[i]) {
+                its.push_back(accesses_[a / 2]);
+                its.back().is_part = a % 2 != 0;
+            }
             if (!its.empty()) visit(std::span<access const>(its.data(), its.size()));
         }
     }
 
 private:
     std::vector<access> accesses_; // as listed
-    csr_rows accesses_in_;         // by segment
+    csr_rows accesses_in_;         // by block: twice the index, and 1 for a part
 };
 
 /// A step that defines a view and does not say how, or makes a view of a value that is none.
 std::optional<witness> misnamed_view(snapshot const& p, plan_requirements const& required);
 
+/// Where many steps wait for the same many, they wait for a join, which waits for these: a point that is
+/// numbered after all steps and does nothing.
 struct step_order {
-    csr_rows after;                ///< by step: those that wait for it directly; with duplicates
-    std::vector<step_id> step_at;  ///< a topological order of all steps
-    std::vector<step_id> position; ///< by step: its index in step_at
+    std::size_t steps = 0;         ///< without joins
+    csr_rows after;                ///< by step and join: those that wait for it directly; with duplicates
+    std::vector<step_id> step_at;  ///< a topological order of all steps and joins
+    std::vector<step_id> position; ///< by step and join: its index in step_at
     std::vector<step_id> def_of;   ///< by value: the one step that writes it; `no_step`: given, or untouched
     std::vector<step_id> cycle;    ///< if there is one: each waits for the one before, the first for the last
     std::optional<witness> fault;  ///< why there is no order; then the other members are invalid
@@ -83,7 +95,9 @@ struct step_order {
 /// Requires:   `required` are the requirements of the program.
 /// Ensures:    `fault` is the first in this order: a second def of a value, by step; a use without an earlier
 ///             def, by step, then at ends of nodes, then of outputs; a cycle.
-/// Complexity: O(V + E + steps + touches) time and memory; where steps write in place, that of byte_order.
+/// Complexity: O(V + E + steps + touches) time and memory; where steps write in place, that of byte_order,
+/// with a
+///             constant number of edges for each access that a block lists.
 [[nodiscard]] step_order order_of_steps(snapshot const& p, plan_requirements const& required,
                                         std::vector<handoff> const& handoffs);
 
@@ -150,11 +164,7 @@ private:
 /// Requires: `required` and `order` are of the program, and all arguments outlive this.
 class class_touches {
 public:
-    class_touches(snapshot const& program, plan_requirements const& required, step_order const& order)
-        : p_(program), required_(required), order_(order), begins_(boundary_steps(true)),
-          ends_(boundary_steps(false))
-    {
-    }
+    class_touches(snapshot const& program, plan_requirements const& required, step_order const& order);
 
     /// By root: the steps that write the class and read none of it. Unused for given classes.
     [[nodiscard]] csr_rows const& begins() const { return begins_; }
@@ -172,18 +182,38 @@ public:
     }
 
     /// Whether step s may write class v over class u: it only reads u early, or it may write the result over
-    /// the one operand of u that it reads.
+    /// the one operand of u that it reads.  O(log(touches + pairs)) and the touches of u and v by s
     [[nodiscard]] bool can_overwrite(step_id s, value_id u, value_id v, memory_plan const& plan,
                                      bool in_place) const;
 
 private:
+    static constexpr std::size_t few = 16;
+
     csr_rows boundary_steps(bool only_defs) const;
+    template <class Visit>
+    void each_touch_of(step_id s, value_id root, Visit visit) const
+    {
+        auto const touches = p_.touches(s);
+        if (touches.size() <= few) {
+            for (touch t : touches)
+                if (required_.root[t.value] == root) visit(t);
+            return;
+        }
+        std::uint64_t const name = std::uint64_t{s} << 32 | root;
+        auto is_there = [&](std::size_t i) { return by_root_[i].key >= name; };
+        for (std::size_t i = partition_point(by_root_.size(), is_there);
+             i != by_root_.size() && by_root_[i].key == name; ++i)
+            visit(touches[to_size(by_root_[i].tie)]);
+    }
 
     snapshot const& p_;
     plan_requirements const& required_;
     step_order const& order_;
     csr_rows begins_;
     csr_rows ends_;
+    std::vector<sort_key> by_root_;     // {step and root, index of the touch}: of steps with more than a few
+    std::vector<sort_key> read_at_end_; // {root, step}
+    std::vector<sort_key> pairs_;       // {step, operand and result}
 };
 
 // --- clash schedule --------------------------------------------------------------------------------------

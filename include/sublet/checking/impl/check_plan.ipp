@@ -255,15 +255,24 @@ private:
             if (first && (first->position < p || (first->position == p && first->value <= v))) return;
             first = witness{.what = fault::write_moved, .value = v, .position = p};
         };
-        order.each_segment([&](std::span<byte_order::access const> accesses) { // as the program lists them
-            step_id highest = 0, highest_write = 0;                            // positions so far, from 1
+        struct moves { // of the accesses so far; positions from 1
+            step_id highest = 0, highest_write = 0;
             value_id last_written = no_value;
+        };
+        order.each_block([&](std::span<byte_order::access const> accesses) { // as the program lists them
+            moves of_whole, of_parts;
             for (byte_order::access const& one : accesses) {
                 step_id const p = required_.position[one.step] + 1;
-                if (one.writes && p < highest) found(one.value, p - 1);
-                if (!one.writes && p < highest_write) found(last_written, highest_write - 1);
-                if (one.writes && p >= highest_write) highest_write = p, last_written = one.value;
-                highest = larger(highest, p);
+                auto compare_with = [&](moves const& earlier) {
+                    if (one.writes && p < earlier.highest) found(one.value, p - 1);
+                    if (!one.writes && p < earlier.highest_write)
+                        found(earlier.last_written, earlier.highest_write - 1);
+                };
+                compare_with(of_whole);
+                if (!one.is_part) compare_with(of_parts);
+                moves& its = one.is_part ? of_parts : of_whole;
+                if (one.writes && p >= its.highest_write) its.highest_write = p, its.last_written = one.value;
+                its.highest = larger(its.highest, p);
             }
         });
         return first;
@@ -290,32 +299,52 @@ private:
         return after;
     }
 
-    /// Whether the step only reads `v`, and touches no other value of the class.
-    bool only_reads(step_id s, value_id v) const
-    {
-        bool is_read = false;
-        for (touch t : program_.touches(s)) {
-            if (required_.root[t.value] != required_.root[v]) continue;
-            if (t.value != v || (t.kind != touch::access::use && t.kind != touch::access::use_early))
-                return false;
-            is_read = true;
+    /// The touches of the step of a pair, and of the next step, by root; made anew for each step.
+    class pair_touches {
+    public:
+        pair_touches(snapshot const& program, plan_requirements const& required)
+            : program_(program), required_(required), read_(program.values(), no_value),
+              written_(program.values(), no_value), touched_at_(program.values(), no_step)
+        {
         }
-        return is_read;
-    }
-    bool is_touched(step_id s, value_id root) const
-    {
-        for (touch t : program_.touches(s))
-            if (required_.root[t.value] == root) return true;
-        return false;
-    }
 
-    /// Whether the step writes another value of the class of `out`.
-    bool writes_more(step_id s, value_id out) const
-    {
-        for (touch t : program_.touches(s))
-            if (t.writes() && t.value != out && required_.root[t.value] == required_.root[out]) return true;
-        return false;
-    }
+        /// `next` may be none.
+        void move_to(step_id s, step_id next)
+        {
+            if (s == step_) return;
+            if (step_ != no_step)
+                for (touch t : program_.touches(step_)) read_[root(t)] = written_[root(t)] = no_value;
+            step_ = s;
+            next_ = next;
+            auto name = [](value_id& one, value_id v) { one = one == no_value || one == v ? v : several; };
+            for (touch t : program_.touches(s)) {
+                bool const only_reads = t.kind == touch::access::use || t.kind == touch::access::use_early;
+                name(read_[root(t)], only_reads ? t.value : several);
+                if (t.writes()) name(written_[root(t)], t.value);
+            }
+            if (next != no_step)
+                for (touch t : program_.touches(next)) touched_at_[root(t)] = next;
+        }
+        /// The step only reads `v`, and touches no other value of the class.
+        bool only_reads(value_id v) const { return read_[required_.root[v]] == v; }
+        /// The step writes another value of the class of `out`.
+        bool writes_more(value_id out) const
+        {
+            value_id const written = written_[required_.root[out]];
+            return written != no_value && written != out;
+        }
+        bool is_touched_next(value_id root) const { return next_ != no_step && touched_at_[root] == next_; }
+
+    private:
+        static constexpr value_id several = no_value - 1; // no program has so many ids
+        value_id root(touch t) const { return required_.root[t.value]; }
+
+        snapshot const& program_;
+        plan_requirements const& required_;
+        step_id step_ = no_step, next_ = no_step;
+        std::vector<value_id> read_, written_; // by root: the only one, if there is one
+        std::vector<step_id> touched_at_;      // by root
+    };
 
     /// By root: the class that this one overwrites in place.
     std::vector<value_id> overwritten_classes() const
@@ -327,24 +356,26 @@ private:
         std::vector<unsigned char> is_overwritten(values_);
         // The step only reads `v` of the class, which is not read after the step's writes: at the end of the
         // node, or early by the next step.
-        auto is_last_reader = [&](step_id s, value_id v) {
-            step_id const next = required_.position[s] + 1;
+        pair_touches touches(program_, required_);
+        auto is_last_reader = [&](step_id next, value_id v) {
             value_id const r = required_.root[v];
-            if (!only_reads(s, v) || (!read_at_end.empty() && read_at_end[r] == next)) return false;
-            return next == program_.steps() || !is_touched(step_at.empty() ? next : step_at[next], r);
+            bool const is_read_at_end = !read_at_end.empty() && read_at_end[r] == next;
+            return touches.only_reads(v) && !is_read_at_end && !touches.is_touched_next(r);
         };
         for (overwrite o : program_.overwrites()) {
             step_id const p = required_.position[o.step];
+            bool const is_last = p + 1 == program_.steps();
+            touches.move_to(o.step, is_last ? no_step : step_at.empty() ? p + 1 : step_at[p + 1]);
             value_id const in = required_.root[o.in], out = required_.root[o.out];
             if (!required_.is_planned(in) || !required_.is_planned(out)) continue;
             if (place_of(in) != place_of(out) || required_.bytes[in] < required_.bytes[out]) continue;
             if (required_.offset_in_root[o.in] != required_.offset_in_root[o.out]) continue;
-            if (writes_more(o.step, o.out)) continue;
+            if (touches.writes_more(o.out)) continue;
             if (is_overwritten[in] || required_.pinned[in] != no_offset) continue;
             // Outputs are live after the last step, inputs before the first; their ranges do not show it.
             bool const ends_here = required_.life[in].last == p + 1 &&
                                    !has_role(required_.class_role[in], value_role::output) &&
-                                   is_last_reader(o.step, o.in);
+                                   is_last_reader(p + 1, o.in);
             bool const starts_here = required_.life[out].first == p && required_.first_def[o.out] == p &&
                                      !has_role(required_.class_role[out], value_role::input);
             if (!ends_here || !starts_here) continue;
@@ -929,13 +960,15 @@ public:
             is_there[r] = 1;
             occupy(r);
         }
-        for (std::size_t at = 0; at != p_.steps(); ++at)
-            for (touch t : p_.touches(order_.step_at[at])) {
+        for (step_id s : order_.step_at) {
+            if (s >= p_.steps()) continue; // a join
+            for (touch t : p_.touches(s)) {
                 value_id const r = required_.root[t.value];
                 if (!t.defines() || is_there[r] || !required_.is_planned(r) || !no_clash) continue;
                 is_there[r] = 1;
                 occupy(r);
             }
+        }
 
         std::uint64_t const answer = queries_.first_failed();
         if (no_clash && answer == queries_.none) return std::nullopt;

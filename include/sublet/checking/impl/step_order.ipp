@@ -41,7 +41,7 @@ SUBLET_DECL byte_order::byte_order(snapshot const& p, plan_requirements const& r
     borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
 
     auto add = [&](step_id s, value_id v, bool is_write) {
-        if (writes[required.root[v]] > 1) accesses_.push_back({s, v, is_write});
+        if (writes[required.root[v]] > 1) accesses_.push_back({s, v, is_write, false});
     };
     csr_rows const at_end = csr_rows::gathered(p.steps(), [&p](auto add_use) {
         for (edge_use u : p.edge_uses()) add_use(p.steps_of(u.pred).last - 1, u.value);
@@ -51,14 +51,34 @@ SUBLET_DECL byte_order::byte_order(snapshot const& p, plan_requirements const& r
             if (t.kind != touch::access::view) add(s, t.value, t.writes());
         for (value_id v : at_end[s]) add(s, v, false);
     }
-    accesses_in_ = csr_rows::gathered(borders.size(), [&](auto add_access) {
-        for (std::size_t i = 0; i != accesses_.size(); ++i) {
+    std::size_t const leaves = std::bit_ceil(borders.size()); // block b has the halves 2 b and 2 b + 1
+    auto index_of = [&borders](value_id r, byte_count at) {
+        auto const found = std::lower_bound(borders.begin(), borders.end(), std::pair(r, at));
+        return static_cast<std::size_t>(found - borders.begin());
+    };
+    std::vector<unsigned char> is_whole(2 * leaves); // by block: some access covers it
+    auto list_blocks = [&](auto add_whole, auto add_part) {
+        for (std::uint32_t i = 0; i != accesses_.size(); ++i) {
             value_id const v = accesses_[i].value, r = required.root[v];
-            std::pair<value_id, byte_count> const first{r, required.offset_in_root[v]}, past{r, end_of(v)};
-            auto at = std::lower_bound(borders.begin(), borders.end(), first);
-            for (; at != borders.end() && *at < past; ++at)
-                add_access(static_cast<std::size_t>(at - borders.begin()), static_cast<std::uint32_t>(i));
+            std::size_t const first = leaves + index_of(r, required.offset_in_root[v]);
+            std::size_t const last = leaves + index_of(r, end_of(v));
+            if (first >= last) continue;
+            for (std::size_t low = first, high = last; low < high; low = (low + 1) / 2, high /= 2) {
+                if (low % 2 != 0) add_whole(low, 2 * i);
+                if (high % 2 != 0) add_whole(high - 1, 2 * i);
+            }
+            std::size_t size = 1;
+            for (std::size_t low = first, high = last - 1; low != 0; low /= 2, high /= 2, size *= 2) {
+                if (low * size < first || (low + 1) * size > last) add_part(low, 2 * i + 1);
+                if (high != low && (high + 1) * size > last) add_part(high, 2 * i + 1);
+            }
         }
+    };
+    list_blocks([&](std::size_t block, std::uint32_t) { is_whole[block] = 1; }, [](std::size_t, std::uint32_t) {});
+    accesses_in_ = csr_rows::gathered(2 * leaves, [&](auto add_access) {
+        list_blocks(add_access, [&](std::size_t block, std::uint32_t a) {
+            if (is_whole[block] != 0) add_access(block, a);
+        });
     });
 }
 
@@ -154,14 +174,90 @@ SUBLET_DECL std::vector<step_id> find_cycle(csr_rows const& after, std::vector<s
     return cycle;
 }
 
+/// Follows the accesses of each block as listed: between two writes of the whole, reads of the whole and writes of
+/// parts alternate in groups, and each waits for the group before its own. A read of a part waits for the last
+/// write of the whole, which waits for all.
+class block_waits {
+public:
+    /// Joins are numbered from `steps` on.
+    explicit block_waits(std::size_t steps) : points_(steps) {}
+
+    void follow(std::span<byte_order::access const> accesses)
+    {
+        written_ = no_step;
+        former_.clear();
+        latest_.clear();
+        part_reads_.clear();
+        bool are_writes = false; // the latest
+        for (byte_order::access const& a : accesses) {
+            if (a.writes == a.is_part) {
+                if (!latest_.empty() && are_writes == a.writes && latest_.back() == a.step) continue;
+                if (latest_.empty() || are_writes != a.writes) {
+                    former_.swap(latest_);
+                    latest_.clear();
+                    are_writes = a.writes;
+                    waiting_ = 0;
+                }
+                if (former_.empty()) add(written_, a.step);
+                else wait_for_former(a.step);
+                latest_.push_back(a.step);
+            } else if (!a.writes) {
+                add(written_, a.step);
+                part_reads_.push_back(a.step);
+            } else {
+                if (latest_.empty() && part_reads_.empty()) add(written_, a.step);
+                for (step_id s : latest_) add(s, a.step);
+                for (step_id s : part_reads_) add(s, a.step);
+                former_.clear();
+                latest_.clear();
+                part_reads_.clear();
+                written_ = a.step;
+            }
+        }
+    }
+    [[nodiscard]] std::size_t points() const { return points_; }
+    [[nodiscard]] std::vector<handoff> const& waits() const { return waits_; }
+
+private:
+    void add(step_id from, step_id to)
+    {
+        if (from != no_step && from != to) waits_.push_back({from, to});
+    }
+    void wait_for_former(step_id s)
+    {
+        if (former_.size() == 1 || former_.back() == s || ++waiting_ == 1) {
+            for (step_id one : former_) add(one, s);
+            return;
+        }
+        if (waiting_ == 2) { // and perhaps more
+            join_ = static_cast<step_id>(points_++);
+            for (step_id one : former_) add(one, join_);
+        }
+        add(join_, s);
+    }
+
+    std::size_t points_;
+    std::vector<handoff> waits_;
+    step_id written_ = no_step, join_ = no_step;
+    std::vector<step_id> former_, latest_, part_reads_;
+    std::size_t waiting_ = 0; // for the former
+};
+
 SUBLET_DECL step_order order_of_steps(snapshot const& p, plan_requirements const& required,
                                       std::vector<handoff> const& handoffs)
 {
     step_order found;
+    found.steps = p.steps();
     found.fault = find_def_fault(p, required, found.def_of);
     if (found.fault) return found;
     auto const& def_of = found.def_of;
-    found.after = csr_rows::gathered(p.steps(), [&](auto add) {
+    block_waits blocks(p.steps());
+    if (p.has_writes()) {
+        std::vector<step_id> listed(p.steps());
+        for (step_id s = 0; s != p.steps(); ++s) listed[required.position[s]] = s;
+        byte_order(p, required, listed).each_block([&](auto accesses) { blocks.follow(accesses); });
+    }
+    found.after = csr_rows::gathered(blocks.points(), [&](auto add) {
         for (step_id s = 0; s != p.steps(); ++s)
             for (touch t : p.touches(s)) {
                 value_id const needed = t.makes_view() ? required.root[t.value] : t.value;
@@ -181,30 +277,16 @@ SUBLET_DECL step_order order_of_steps(snapshot const& p, plan_requirements const
         }
         for (handoff h : handoffs)
             if (h.from < p.steps() && h.to < p.steps()) add(h.from, h.to);
-        if (!p.has_writes()) return;
-        std::vector<step_id> listed(p.steps());
-        for (step_id s = 0; s != p.steps(); ++s) listed[required.position[s]] = s;
-        byte_order(p, required, listed).each_segment([&](std::span<byte_order::access const> accesses) {
-            std::size_t last_write = accesses.size(), next = 0;
-            for (std::size_t i = 0; i != accesses.size(); ++i) {
-                auto wait_for = [&](std::size_t earlier) {
-                    if (accesses[earlier].step != accesses[i].step)
-                        add(accesses[earlier].step, accesses[i].step);
-                };
-                if (last_write != accesses.size()) wait_for(last_write);
-                if (!accesses[i].writes) continue;
-                for (; next != i; ++next) wait_for(next); // the reads since then
-                last_write = i;
-            }
-        });
+        for (handoff h : blocks.waits()) add(h.from, h.to);
     });
     found.step_at = topological_order(found.after);
-    if (found.step_at.size() != p.steps()) {
-        found.cycle = find_cycle(found.after, found.step_at);
+    if (found.step_at.size() != blocks.points()) {
+        for (step_id s : find_cycle(found.after, found.step_at))
+            if (s < p.steps()) found.cycle.push_back(s);
         found.fault = witness{.what = fault::cycle, .step = found.cycle.front()};
         return found;
     }
-    found.position = std::vector<step_id>(p.steps(), 0);
+    found.position = std::vector<step_id>(blocks.points(), 0);
     for (step_id at = 0; at != found.step_at.size(); ++at) found.position[found.step_at[at]] = at;
     return found;
 }
@@ -279,36 +361,46 @@ SUBLET_DECL void reachability_queries::fill_rows(step_id floor)
 
 // --- class touches ---------------------------------------------------------------------------------------
 
+SUBLET_DECL class_touches::class_touches(snapshot const& program, plan_requirements const& required,
+                                         step_order const& order)
+    : p_(program), required_(required), order_(order), begins_(boundary_steps(true)),
+      ends_(boundary_steps(false))
+{
+    for (step_id s = 0; s != p_.steps(); ++s)
+        if (auto const touches = p_.touches(s); touches.size() > few)
+            for (std::size_t i = 0; i != touches.size(); ++i)
+                by_root_.push_back({std::uint64_t{s} << 32 | required_.root[touches[i].value], i, 0});
+    for (edge_use e : p_.edge_uses())
+        read_at_end_.push_back({required_.root[e.value], p_.steps_of(e.pred).last - 1, 0});
+    for (overwrite o : p_.overwrites()) pairs_.push_back({o.step, std::uint64_t{o.in} << 32 | o.out, 0});
+    for (auto* list : {&by_root_, &read_at_end_, &pairs_}) sort_by_key(*list);
+}
+
 SUBLET_DECL bool class_touches::can_overwrite(step_id s, value_id u, value_id v, memory_plan const& plan,
                                               bool in_place) const
 {
-    value_id operand = no_value;
-    bool is_late = false, are_several = false;
-    for (touch t : p_.touches(s)) {
-        if (required_.root[t.value] != u) continue;
-        if (t.defines() || t.writes()) return false;
+    value_id operand = no_value, written = no_value; // the one value of u's, and of v's class
+    bool is_late = false, changes_u = false, are_several = false, are_several_written = false;
+    each_touch_of(s, u, [&](touch t) {
+        changes_u = changes_u || t.defines() || t.writes();
         is_late = is_late || t.kind == touch::access::use;
         are_several = are_several || (operand != no_value && operand != t.value);
         operand = t.value;
-    }
-    for (edge_use e : p_.edge_uses()) // edge uses read after the writes
-        if (required_.root[e.value] == u && p_.steps_of(e.pred).last - 1 == s) return false;
+    });
+    if (changes_u || is_listed(read_at_end_, sort_key{u, s, 0})) return false; // read after the writes
     if (!is_late) return true;
     if (are_several) return false;
     if (!in_place || required_.bytes[u] < required_.bytes[v] || required_.pinned[u] != no_offset)
         return false;
     if (place_of(plan, u) != place_of(plan, v)) return false;
-    value_id written = no_value; // the one value of v's class that the step writes
-    for (touch t : p_.touches(s)) {
-        if (!t.writes() || required_.root[t.value] != v) continue;
-        if (written != no_value && written != t.value) return false;
+    each_touch_of(s, v, [&](touch t) {
+        if (!t.writes()) return;
+        are_several_written = are_several_written || (written != no_value && written != t.value);
         written = t.value;
-    }
-    for (overwrite o : p_.overwrites(s))
-        if (o.in == operand && o.out == written && order_.def_of[o.out] == s &&
-            required_.offset_in_root[o.in] == required_.offset_in_root[o.out])
-            return true;
-    return false;
+    });
+    return written != no_value && !are_several_written && order_.def_of[written] == s &&
+           required_.offset_in_root[operand] == required_.offset_in_root[written] &&
+           is_listed(pairs_, sort_key{s, std::uint64_t{operand} << 32 | written, 0});
 }
 
 SUBLET_DECL csr_rows class_touches::boundary_steps(bool only_defs) const
@@ -375,7 +467,7 @@ SUBLET_DECL bool find_overwrite(step_order const& order, class_touches const& to
         };
         for (int phase = 0; phase != 5; ++phase)
             for (step_id s : order.step_at) {
-                if (phase_of(s) != phase) continue;
+                if (s >= order.steps || phase_of(s) != phase) continue;
                 if (s == writer) w.position = static_cast<step_id>(w.schedule.size());
                 w.schedule.push_back(s);
             }

@@ -91,10 +91,13 @@ private:
     std::vector<std::uint64_t> table_; // forbidden and begun, by block
 };
 
-/// First-fit index over all slots. If the tables exceed `most_bytes` (64 slots always fit), it evicts a slot
-/// without a recent new occupant, and never finds that slot again.
+/// First-fit index over all slots. If the tables exceed `most_bytes` (64 slots always fit), or the slots are
+/// more than 2^32 for all buffers together, it evicts a slot without a recent new occupant, and never finds
+/// that slot again.
 class slot_fit_index {
     static constexpr std::uint32_t uncached = ~std::uint32_t{0}, evicted = uncached - 1;
+    static constexpr std::size_t most_visits = std::size_t{1}
+                                               << 26; // of 64 slots, if each buffer is sought once
 
 public:
     /// Requires: `lives` and `conflicts` belong together and outlive this.
@@ -102,7 +105,9 @@ public:
                    std::size_t most_bytes = std::size_t{1} << 26)
         : lives_(&lives), conflicts_(&conflicts), earlier_(lives.buffers(), no_buffer)
     {
-        capacity_ = 64 * (most_bytes / occupant_masks::bytes(lives.positions) + 1);
+        std::size_t const by_bytes = most_bytes / occupant_masks::bytes(lives.positions) + 1;
+        std::size_t const by_visits = most_visits / larger(lives.buffers(), std::size_t{1}) + 1;
+        capacity_ = 64 * smaller(by_bytes, by_visits);
     }
 
     /// Of the slots in which b fits, the one inserted first, or `no_slot`.
