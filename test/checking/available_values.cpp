@@ -47,6 +47,15 @@ struct places {
     }
 };
 
+/// The values of the set, ascending.
+ids values_in(available_set const& now, std::size_t values)
+{
+    ids found;
+    for (value_id v = 0; v != values; ++v)
+        if (now.has(v)) found.push_back(v);
+    return found;
+}
+
 } // namespace
 
 TEST_CASE("a write removes all values that it overlaps")
@@ -57,7 +66,7 @@ TEST_CASE("a write removes all values that it overlaps")
     at.add(64, 64);
     at.add(128, 64);
     placed_classes const classes(at.asked, at.plan);
-    available_set now(classes, 4);
+    available_set now(classes);
     now.write(0);
     now.write(2);
     now.write(3);
@@ -65,9 +74,9 @@ TEST_CASE("a write removes all values that it overlaps")
     now.write(1);
     CHECK_FALSE(now.has(0));
     CHECK_FALSE(now.has(2));
-    CHECK(now.drain() == ids{1, 3});
-    CHECK(now.drain().empty());
-    CHECK_FALSE(now.has(3));
+    CHECK(values_in(now, 4) == ids{1, 3});
+    now.become(0);
+    CHECK(values_in(now, 4).empty());
 }
 
 TEST_CASE("values of one class are available together, and removed together")
@@ -79,13 +88,13 @@ TEST_CASE("values of one class are available together, and removed together")
     placed_classes const classes(at.asked, at.plan);
     CHECK(classes.size() == 2);
     CHECK(classes.rank_of(1) == classes.rank_of(0));
-    CHECK(classes.values_at(0).size() == 2);
-    available_set now(classes, 3);
+    CHECK(classes.numbers_at(0) == live_range{0, 2});
+    available_set now(classes);
     now.write(0);
     now.write(1);
     CHECK(now.has(0));
     now.write(2);
-    CHECK(now.drain() == ids{2});
+    CHECK(values_in(now, 3) == ids{2});
 }
 
 TEST_CASE("pools do not interact, and values without a place are in no class")
@@ -123,7 +132,7 @@ TEST_CASE("the set agrees with a comparison of every pair")
             if (pick.below(4) == 0 && v != 0) at.add_view(at.asked.root[pick.below(v)]);
             else at.add(pick.below(40), 1 + pick.below(12), pick.below(2));
         placed_classes const classes(at.asked, at.plan);
-        available_set now(classes, values);
+        available_set now(classes);
         std::set<value_id> slow;
         for (int i = 0; i != 60; ++i) {
             value_id const v = pick.below(values);
@@ -138,7 +147,7 @@ TEST_CASE("the set agrees with a comparison of every pair")
             slow.insert(v);
             for (value_id w = 0; w != values; ++w) REQUIRE(now.has(w) == (slow.count(w) != 0));
             if (pick.below(20) != 0) continue;
-            REQUIRE(now.drain() == ids(slow.begin(), slow.end()));
+            now.become(0);
             slow.clear();
         }
     }
@@ -160,12 +169,12 @@ std::vector<ids> available_at_entry(random_flow const& f, std::vector<byte_count
         plan.buffer_of.push_back(v);
     }
     placed_classes const classes(asked, plan);
-    available_set now(classes, f.values);
-    available_values const arrivals(p, classes, given, now);
+    available_set now(classes);
+    sets_on_all_paths const arrivals = find_available(p, classes, given, now);
     std::vector<ids> result;
     for (node_id n = 0; n != p.nodes(); ++n) {
-        if (arrivals.is_reached(n)) arrivals.add_at_entry(n, now);
-        result.push_back(now.drain());
+        now.become(arrivals.at_entry[n]);
+        result.push_back(values_in(now, f.values));
     }
     return result;
 }

@@ -56,49 +56,6 @@ SUBLET_DECL bool needs_root(touch t, plan_requirements const& required)
     return is_given(required.role[r]) || required.first_def[r] != plan_requirements::never;
 }
 
-/// Reads with no write before them in their nodes, of values that must be written.
-struct exposed_reads {
-    std::vector<node_id> node;     // by read
-    std::vector<step_id> position; // the number of steps: end of the program
-    csr_rows of;                   // by value: reads, ascending by position
-};
-
-SUBLET_DECL exposed_reads find_exposed(snapshot const& p, plan_requirements const& required,
-                                       node_ends const& ends, flow_options const& options)
-{
-    exposed_reads reads;
-    std::vector<value_id> read_of; // by read
-    std::vector<node_id> written_in(p.values(), no_node);
-    auto note = [&](value_id v, node_id n, step_id position) {
-        if (written_in[v] == n || is_given(required.role[v])) return;
-        if (options.allows_undefined && required.first_def[v] != plan_requirements::never) return;
-        reads.node.push_back(n);
-        reads.position.push_back(position);
-        read_of.push_back(v);
-    };
-    for (node_id n = 0; n != p.nodes(); ++n) {
-        step_range const node_steps = p.steps_of(n);
-        for (step_id s = node_steps.first; s != node_steps.last; ++s) {
-            for (touch t : p.touches(s))
-                if (t.defines()) written_in[t.value] = n;
-                else note(t.value, n, required.position[s]);
-            for (touch t : p.touches(s)) // a view needs its root, which the step may make
-                if (needs_root(t, required)) note(required.root[t.value], n, required.position[s]);
-        }
-        for (value_id v : ends.read_by_edges[n]) note(v, n, required.position[node_steps.last - 1]);
-        if (p.successors(n).empty())
-            for (value_id v : ends.outputs) note(v, n, static_cast<step_id>(p.steps()));
-    }
-    std::vector<sort_key> by_position;
-    for (std::size_t i = 0; i != read_of.size(); ++i)
-        by_position.push_back({reads.position[i], 0, static_cast<std::uint32_t>(i)});
-    sort_by_key(by_position);
-    reads.of = csr_rows::gathered(p.values(), [&](auto add) {
-        for (sort_key const& k : by_position) add(read_of[k.id], k.id);
-    });
-    return reads;
-}
-
 } // namespace sublet::detail
 
 namespace sublet {
@@ -124,30 +81,31 @@ SUBLET_DECL std::optional<witness> find_unwritten_read(snapshot const& p,
             if (!is_given(required.role[v])) found(v, 0);
         return first;
     }
-    csr_rows const writers = csr_rows::gathered(p.values(), [&p](auto add) {
-        for (node_id n = 0; n != p.nodes(); ++n)
-            for (touch t : p.touches(p.steps_of(n)))
-                if (t.defines()) add(t.value, n);
+    detail::shared_sets sets(p.values());
+    auto const written = find_on_all_paths(p, sets, 0, [&](node_id n, detail::shared_sets::set now) {
+        for (touch t : p.touches(p.steps_of(n)))
+            if (t.defines()) now = sets.with(now, t.value);
+        return now;
     });
-    detail::exposed_reads const reads = detail::find_exposed(p, required, ends, options);
-    std::vector<value_id> passed_for(p.nodes(), no_value); // by node: the last value searched for
-    std::vector<node_id> open;
-    for (value_id v = 0; v != p.values(); ++v) {
-        if (reads.of[v].empty()) continue;
-        for (node_id n : writers[v]) passed_for[n] = v; // the value is written where n ends
-        bool is_found = false;                          // later reads have later positions
-        for (std::uint32_t r : reads.of[v]) {
-            if (is_found) break;
-            open.push_back(reads.node[r]);
-            while (!open.empty()) {
-                node_id const n = open.back();
-                open.pop_back();
-                is_found = is_found || n == 0;
-                for (node_id before : p.predecessors(n))
-                    if (std::exchange(passed_for[before], v) != v) open.push_back(before);
-            }
-            if (is_found) found(v, reads.position[r]);
+    std::vector<node_id> written_in(p.values(), no_node);
+    for (node_id n = 0; n != p.nodes(); ++n) {
+        if (!written.is_reached[n]) continue;
+        auto read = [&](value_id v, step_id position) {
+            if (written_in[v] == n || is_given(required.role[v]) || sets.has(written.at_entry[n], v)) return;
+            if (options.allows_undefined && required.first_def[v] != detail::plan_requirements::never) return;
+            found(v, position);
+        };
+        step_range const node_steps = p.steps_of(n);
+        for (step_id s = node_steps.first; s != node_steps.last; ++s) {
+            for (touch t : p.touches(s))
+                if (t.defines()) written_in[t.value] = n;
+                else read(t.value, required.position[s]);
+            for (touch t : p.touches(s)) // a view needs its root, which the step may make
+                if (needs_root(t, required)) read(required.root[t.value], required.position[s]);
         }
+        for (value_id v : ends.read_by_edges[n]) read(v, required.position[node_steps.last - 1]);
+        if (p.successors(n).empty())
+            for (value_id v : ends.outputs) read(v, static_cast<step_id>(p.steps()));
     }
     return first;
 }
@@ -646,7 +604,7 @@ public:
     flow_checker(snapshot const& program, memory_plan const& plan, plan_requirements const& required,
                  node_ends const& ends, plan_options const& options)
         : program_(program), plan_(plan), required_(required), ends_(ends), in_place_(options.in_place),
-          bytes_(options.bytes.tabulate(program.values())), pieces_(find_pieces()), classes_(required, plan), available_(classes_, program.values()), held_(classes_.size()),
+          bytes_(options.bytes.tabulate(program.values())), pieces_(find_pieces()), classes_(required, plan), available_(classes_), held_(classes_.size()),
           written_(classes_.size()), query_{program, required, classes_, {}, {}}
     {
     }
@@ -656,12 +614,12 @@ public:
         query_.entry_overlap.assign(classes_.size(), no_value);
         std::vector<value_id> const disjoint = given();
         if (program_.nodes() == 0) return clash_of_given();
-        available_values const available_in(program_, classes_, disjoint, available_);
-        query_.is_reached = available_in.reached();
+        sets_on_all_paths const available_in = find_available(program_, classes_, disjoint, available_);
+        query_.is_reached = available_in.is_reached;
         for (std::size_t i = 0; i != program_.nodes(); ++i) {
             node_id const n = node_at(i);
-            if (!available_in.is_reached(n)) continue;
-            available_in.add_at_entry(n, available_);
+            if (!available_in.is_reached[n]) continue;
+            available_.become(available_in.at_entry[n]);
             step_range const node_steps = program_.steps_of(n);
             for (step_id s = node_steps.first; s != node_steps.last; ++s)
                 if (auto fact = fault_at(s, n)) return fact;
@@ -673,7 +631,7 @@ public:
                     for (value_id piece : pieces_[required_.root[v]])
                         if (auto fact = check_available(piece, n, node_steps.last)) return fact;
                 }
-            static_cast<void>(available_.drain());
+            available_.sets().release();
         }
         return clash_of_given();
     }
