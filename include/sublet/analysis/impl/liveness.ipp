@@ -233,14 +233,16 @@ SUBLET_DECL std::vector<node_id> loop_ends(snapshot const& p, node_layout const&
     return last;
 }
 
-/// The walk without liveness. Returns whether its requirements hold; otherwise `ranges` are meaningless.
+/// The walk without liveness. Returns whether its requirements hold, and it takes no more than `most` ranges that
+/// are open at edges; otherwise `ranges` are meaningless.
 ///
 /// Ranges open at the beginning of the next node in the order stay open if it is a successor; for other
 /// successors the open ranges have been recorded.
 ///
 /// Complexity: O(V + E + values + touches) and the number of values live at each edge that does not lead to
 ///             the next node, and at the end of each node that has no such edge.
-SUBLET_DECL bool found_in_one_pass(snapshot const& p, node_layout const& layout, open_ranges& ranges)
+SUBLET_DECL bool found_in_one_pass(snapshot const& p, node_layout const& layout, open_ranges& ranges,
+                                   std::uint64_t most)
 {
     std::vector<unsigned char> const is_written = written_once(p);
     if (is_written.size() != p.values()) return false;
@@ -256,27 +258,54 @@ SUBLET_DECL bool found_in_one_pass(snapshot const& p, node_layout const& layout,
         node_id const n = layout.order[i];
         bool is_before_next = false;
         for (node_id s : p.successors(n)) is_before_next = is_before_next || layout.index_of[s] == i + 1;
-        if (!is_before_next) ranges.close_all(layout.end[n]);
+        std::uint64_t taken = 0;
+        auto take = [&taken](std::span<value_id const> values) { return taken += values.size(), values; };
+        if (!is_before_next) {
+            take(ranges.values());
+            ranges.close_all(layout.end[n]);
+        }
         for (node_id s : p.successors(n))
             if (layout.index_of[s] > i + 1)
-                for (value_id v : live_at_begin[p.nodes() - 1 - layout.index_of[s]])
+                for (value_id v : take(live_at_begin[p.nodes() - 1 - layout.index_of[s]]))
                     ranges.open(v, layout.end[n]);
         for (value_id v : end_reads[n]) ranges.open(v, layout.end[n]);
         ranges.walk(p, n, layout.end[n]);
 
         if (last[n] != no_node) // live at the header, so live throughout the loop
-            for (value_id v : ranges.values()) ranges.open(v, layout.end[layout.order[last[n]]]);
+            for (value_id v : take(ranges.values())) ranges.open(v, layout.end[layout.order[last[n]]]);
         if (search.parent[n] == no_node) // a root: values needed here may be read unwritten
             for (value_id v : ranges.values())
                 if (is_written[v]) return false;
         bool is_jumped_to = false;
         for (node_id pred : p.predecessors(n)) is_jumped_to = is_jumped_to || layout.index_of[pred] + 1 < i;
         if (is_jumped_to)
-            for (value_id v : ranges.values()) live_at_begin.append(v);
+            for (value_id v : take(ranges.values())) live_at_begin.append(v);
         live_at_begin.close_row();
+        if (taken > most) return false;
+        most -= taken;
     }
     ranges.close_all(0);
     return true;
+}
+
+/// From live sets as trees: only what changes from the end of a node to the begin of the next one is listed.
+SUBLET_DECL live_range_lists intervals_by_trees(snapshot const& p, node_layout const& layout)
+{
+    cross_block_values const cross_block = find_cross_block_values(p);
+    set_trees trees(cross_block.value.size());
+    tree_sets const live = live_by_trees(p, cross_block, trees);
+    open_ranges ranges(p.values());
+    for (std::size_t i = p.nodes(); i-- != 0;) {
+        node_id const n = layout.order[i];
+        set_trees::set const after = i + 1 != p.nodes() ? live.leaving[layout.order[i + 1]] : 0;
+        trees.each_difference(live.arriving[n], after, [&](std::uint32_t column, bool opens) {
+            if (opens) ranges.open(cross_block.value[column], layout.end[n]);
+            else ranges.close(cross_block.value[column], layout.end[n]);
+        });
+        ranges.walk(p, n, layout.end[n]);
+    }
+    ranges.close_all(0);
+    return ranges.closed().lists(live_range_lists::source::from_liveness, static_cast<step_id>(p.steps()));
 }
 
 } // namespace sublet::detail
@@ -312,15 +341,19 @@ SUBLET_DECL live_range_lists live_intervals(snapshot const& given, interval_opti
 {
     snapshot listed;
     snapshot const& p = detail::as_control_flow(given, listed);
+    bool const is_automatic = options.method == live_range_lists::source::automatic;
+    std::uint64_t const size = p.nodes() + p.values() + p.touches({0, static_cast<step_id>(p.steps())}).size();
+    detail::node_layout const layout = detail::lay_out(p, options.order);
     if (options.method != live_range_lists::source::from_liveness) {
         detail::open_ranges ranges(p.values());
-        if (detail::found_in_one_pass(p, detail::lay_out(p, options.order), ranges))
+        if (detail::found_in_one_pass(p, layout, ranges, is_automatic ? 16 * size : no_limit))
             return ranges.closed().lists(live_range_lists::source::one_pass, static_cast<step_id>(p.steps()));
         SUBLET_EXPECTS(
-            options.method == live_range_lists::source::automatic,
+            is_automatic,
             "sublet: live intervals in one pass need strict SSA form, loops with one entry, and an order "
             "that keeps loops together and follows the other edges");
     }
+    if (detail::bit_rows::words_for(p.values()) * p.nodes() > 4 * size) return detail::intervals_by_trees(p, layout);
     return live_intervals(p, liveness(p), options.order);
 }
 

@@ -117,7 +117,15 @@ sets_on_all_paths find_on_all_paths(snapshot const& p, shared_sets& sets, shared
     std::vector<unsigned char> is_walked(p.nodes(), 0);
     rank_set open(order.size()); // indices of nodes to walk, or to walk again
     open.insert(0);
-    for (std::uint32_t i = 0; i != rank_set::none; i = open.contains(0) ? 0 : open.above(0)) {
+    bool is_upwards = true;
+    auto next_open = [&](std::uint32_t i) { // in sweeps along the order and against it
+        if (open.contains(i)) return i;
+        std::uint32_t const found = is_upwards ? open.above(i) : open.below(i);
+        if (found != rank_set::none) return found;
+        is_upwards = !is_upwards;
+        return is_upwards ? open.above(i) : open.below(i);
+    };
+    for (std::uint32_t i = 0; i != rank_set::none; i = next_open(i)) {
         open.erase(i);
         node_id const n = order[i];
         arriving.clear();
