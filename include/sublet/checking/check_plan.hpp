@@ -51,7 +51,8 @@ struct node_ends {
 ///        0 -> 1: def a -> 2: use a        written where 2 begins: {a} on the path over 1, { } on the other,
 ///        └──────────────────┘             and nothing on both
 ///
-/// What is written on every path is found forwards, as a set for each node (checking/detail/available_values.hpp).
+/// What is written on every path is found forwards, as a set for each node
+/// (checking/detail/available_values.hpp).
 
 /// Which reads a program with control flow may have.
 struct flow_options {
@@ -170,7 +171,8 @@ template <detail::listed L>
 ///             that reads what some path has not written (then by value); as check_places; by position in the
 ///             plan's order the first read that fails, or write over bytes that its step holds; inputs that
 ///             overlap. The witness names the position of the clobbering write.
-/// Complexity: as find_unwritten_read and find_available: without loops O((V + E + touches) log n), and O(log n)
+/// Complexity: as find_unwritten_read and find_available: without loops O((V + E + touches) log n), and O(log
+/// n)
 ///             for each value that is written, or intact, on one path to a node and not on another one. Where
 ///             reads may be undefined, O(V + E + touches) for each that is.
 /// Throws:     precondition_error where a requirement is broken.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/analysis/detail/liveness_methods.hpp>
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/checking/witness.hpp>
 #include <sublet/detail/planned_buffers.hpp>
@@ -117,22 +116,6 @@ SUBLET_DECL std::vector<unsigned char> read_unwritten(live_range_lists const& au
     return is_unwritten;
 }
 
-/// The nodes that the entry reaches; all of a sequence, which has no edges.
-SUBLET_DECL std::vector<unsigned char> reached_nodes(snapshot const& p)
-{
-    if (p.graph().items() == 0) return std::vector<unsigned char>(p.nodes(), 1);
-    std::vector<unsigned char> is_reached(p.nodes(), 0);
-    std::vector<node_id> open{0};
-    is_reached[0] = 1;
-    while (!open.empty()) {
-        node_id const n = open.back();
-        open.pop_back();
-        for (node_id next : p.successors(n))
-            if (!std::exchange(is_reached[next], 1)) open.push_back(next);
-    }
-    return is_reached;
-}
-
 /// Whether buffers that live together are apart in every plan that check_flow_plan() accepts, without pairs.
 /// Not in nodes that nothing reaches; nor at the first step, which here holds all that is given, if it is not
 /// needed there.
@@ -149,66 +132,6 @@ SUBLET_DECL bool are_conflicts_exact(snapshot const& p, live_range_lists const& 
         if (!is_there) return false;
     }
     return true;
-}
-
-/// The positions of both, by owner.
-SUBLET_DECL live_range_lists common_ranges(live_range_lists const& one, live_range_lists const& other)
-{
-    unsorted_ranges common;
-    for (value_id v = 0; v != one.values(); ++v) {
-        auto const a = one[v], b = other[v];
-        for (std::size_t i = 0, j = 0; i != a.size() && j != b.size();) {
-            common.add(v, {larger(a[i].first, b[j].first), smaller(a[i].last, b[j].last)});
-            a[i].last < b[j].last ? ++i : ++j;
-        }
-    }
-    return common.lists(one.values(), one.method(), one.positions());
-}
-
-/// The live ranges without the positions that no write of their value reaches, except those at which a step
-/// holds it; `position` is by step, from 1.
-///
-/// Complexity: O((V + E + touches) log values + r log r), r = ranges, as written_by_trees.
-SUBLET_DECL live_range_lists where_written(snapshot const& p, live_range_lists const& augmented,
-                                           std::vector<unsigned char> const& is_unwritten,
-                                           std::vector<node_id> const& order,
-                                           std::vector<step_id> const& position, bool counts_held)
-{
-    std::vector<unsigned char> const is_reached = reached_nodes(p);
-    std::vector<node_id> node_of(p.steps());
-    for (node_id n = 0; n != p.nodes(); ++n)
-        for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) node_of[s] = n;
-    unsorted_ranges kept;
-    for (value_id v = 0; v != p.values(); ++v)
-        if (!is_unwritten[v]) kept.add(v, {0, augmented.positions()});
-    csr_rows const writes = csr_rows::gathered(p.nodes(), [&](auto add) {
-        for (step_id s = 0; s != p.steps(); ++s)
-            for (touch t : p.touches(s))
-                if (is_unwritten[t.value] && t.defines() && is_reached[node_of[s]]) add(node_of[s], t.value);
-    });
-    set_trees trees(p.values());
-    tree_sets const written = written_by_trees(p, writes, trees);
-    std::vector<step_id> since(p.values(), 0); // by value: where its last range begins
-    set_trees::set before = 0;
-    auto walk_to = [&](set_trees::set next, step_id at) {
-        trees.each_difference(next, before, [&](value_id v, bool begins) {
-            if (begins) since[v] = at;
-            else kept.add(v, {since[v], at});
-        });
-        before = next;
-    };
-    for (node_id n : order) {
-        walk_to(written.arriving[n], position[p.steps_of(n).first]);
-        step_id const end = position[p.steps_of(n).last - 1] + 1;
-        for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s)
-            for (touch t : p.touches(s)) {
-                if (!is_unwritten[t.value]) continue;
-                if (t.defines() && is_reached[n]) kept.add(t.value, {position[s], end});
-                else if (counts_held) kept.add(t.value, {position[s], position[s] + 1});
-            }
-    }
-    walk_to(0, augmented.positions());
-    return common_ranges(augmented, kept.lists(p.values(), augmented.method(), augmented.positions()));
 }
 
 /// The bytes that every plan needs at one position of the augmented program.
@@ -309,7 +232,7 @@ SUBLET_DECL live_range_lists set_live_ranges(snapshot const& p, std::vector<step
             if (plan.buffer_of[v] != no_buffer && is_unwritten[v]) is_everywhere[plan.buffer_of[v]] = 0;
         step_id const entry = p.nodes() == 0 ? 0 : position[p.steps_of(0).first] - 1;
         std::vector<step_id> writes_before(std::size_t{lives.positions()} + 1, 0), writes; // positions
-        writes_before[entry + 1] = 1; // of what is given
+        writes_before[entry + 1] = 1;                                                      // of what is given
         for (step_id s = 0; s != p.steps(); ++s)
             for (touch t : p.touches(s))
                 if (t.defines() || t.writes()) writes_before[position[s]] = 1;
@@ -390,7 +313,8 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& 
         return result;
     }
     std::vector<unsigned char> const is_unwritten = detail::read_unwritten(augmented, role);
-    if (!is_unwritten.empty()) augmented = detail::where_written(p, augmented, is_unwritten, plan.order, position, true);
+    if (!is_unwritten.empty())
+        augmented = detail::where_written(p, augmented, is_unwritten, plan.order, position, true);
     live_range_lists const lives = detail::to_program_positions(p, augmented, plan.order);
     buffer_table table = gather_buffers(detail::hulls(p, lives), options);
     result.figures.refuted = detail::oversized_view(table); // of classes before they are joined
@@ -413,7 +337,8 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& 
     result.lives = detail::set_live_ranges(p, position, lives, is_unwritten, plan, problem);
     placement placed = pack(problem, detail::pack_budgets(options.effort));
     if (!are_exact) { // the bounds of pack() hold for these pairs only
-        if (!is_unwritten.empty()) early = detail::where_written(p, early, is_unwritten, plan.order, position, false);
+        if (!is_unwritten.empty())
+            early = detail::where_written(p, early, is_unwritten, plan.order, position, false);
         std::vector<detail::flow_bound> const bounds =
             detail::bounds_of_flow(p, early, is_unwritten, position, apart);
         for (std::size_t pool = 0; pool != bounds.size() && pool != placed.pools.size(); ++pool) {

@@ -4,9 +4,9 @@
 
 /// Computes the live-in and live-out sets of every node of a program by three exact methods: a worklist over
 /// rows of bits, two passes over the loop nesting forest (strict SSA form only), and path exploration value
-/// by value, which costs O(size of the sets). A fourth keeps the sets as trees, of which neighbours share what they
-/// have in common: it costs what changes from node to node. All number the few values that are live across nodes
-/// densely, and work on these only. The sources stand at each method.
+/// by value, which costs O(size of the sets). A fourth keeps the sets as trees, of which neighbours share
+/// what they have in common: it costs what changes from node to node. All number the few values that are live
+/// across nodes densely, and work on these only. The sources stand at each method.
 
 #include <sublet/detail/bit_rows.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -145,14 +145,15 @@ sparse_sets live_by_exploration(snapshot const& p, cross_block_values const& cro
 
 // --- liveness by trees -----------------------------------------------------------------------------------
 
-/// Sets of columns as binary trees with 64 columns in a leaf. A set made of another one shares the subtrees in which
-/// they do not differ, and is compared with it in the size of the rest.
+/// Sets of columns as binary trees with 64 columns in a leaf. A set made of another one shares the subtrees
+/// in which they do not differ, and is compared with it in the size of the rest.
 ///
 ///       *              *      live in and live out of a node that reads column 5 only
 ///      / \            / \
 ///     5   \----*----/    { }
 ///
-/// Source: Driscoll, Sarnak, Sleator and Tarjan, "Making data structures persistent", JCSS 38, 1989: path copying.
+/// Source: Driscoll, Sarnak, Sleator and Tarjan, "Making data structures persistent", JCSS 38, 1989: path
+/// copying.
 class set_trees {
 public:
     using set = std::uint32_t; // 0: empty
@@ -211,7 +212,8 @@ private:
         return static_cast<set>(is_right ? nodes_[s] >> 32 : nodes_[s]);
     }
 
-    std::vector<std::uint64_t> nodes_{0}; // a leaf: its columns as bits; others: the children, the left one low
+    std::vector<std::uint64_t> nodes_{
+        0}; // a leaf: its columns as bits; others: the children, the left one low
     std::size_t kept_ = 1;
     unsigned top_ = 0;       // the level of roots; that of leaves is 0
     std::vector<set> stack_; // of united(): a stack of lists
@@ -222,19 +224,20 @@ struct tree_sets {
     std::vector<set_trees::set> arriving, leaving;
 };
 
-/// The least sets with: what arrives is the union of what leaves the nodes that are before it, and what leaves is
-/// that without `kills` and with `gens`. `before` and `after` are the edges and their transposition; `order`
-/// names every node once, most after those that are before it.
+/// The least sets with: what arrives is the union of what leaves the nodes that are before it, and what
+/// leaves is that without `kills` and with `gens`. `before` and `after` are the edges and their
+/// transposition; `order` names every node once, most after those that are before it.
 ///
-/// Complexity: O((V + E + kills + gens) log columns) if each node is visited once, and O(log columns) for each
+/// Complexity: O((V + E + kills + gens) log columns) if each node is visited once, and O(log columns) for
+/// each
 ///             column in which sets that meet differ.
 struct union_problem {
     csr_rows const& before;
     csr_rows const& after;
     std::vector<node_id> const& order;
     csr_rows const& gens;
-    csr_rows const* kills = nullptr;   // none: nothing
-    csr_rows const* arrive = nullptr;  // what arrives in any case; none: nothing
+    csr_rows const* kills = nullptr;  // none: nothing
+    csr_rows const* arrive = nullptr; // what arrives in any case; none: nothing
 };
 tree_sets solve_unions(set_trees& trees, union_problem const& problem);
 

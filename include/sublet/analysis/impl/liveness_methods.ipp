@@ -261,7 +261,8 @@ SUBLET_DECL set_trees::set set_trees::changed(set s, std::uint32_t column, bool 
     for (unsigned level = 0;; ++level) {
         std::uint64_t node = nodes_[path[level]];
         if (level == 0) node ^= bit;
-        else if ((column >> (level + 5) & 1) != 0) node = (node & 0xffff'ffff) | std::uint64_t{path[level - 1]} << 32;
+        else if ((column >> (level + 5) & 1) != 0)
+            node = (node & 0xffff'ffff) | std::uint64_t{path[level - 1]} << 32;
         else node = (node & ~std::uint64_t{0xffff'ffff}) | path[level - 1];
         if (node != 0 && path[level] >= kept_) nodes_[path[level]] = node;
         else path[level] = made(node);
@@ -304,8 +305,8 @@ SUBLET_DECL tree_sets solve_unions(set_trees& trees, union_problem const& proble
     std::size_t const nodes = problem.order.size();
     tree_sets sets{std::vector<set_trees::set>(nodes, 0), std::vector<set_trees::set>(nodes, 0)};
     std::vector<std::uint32_t> index_of(nodes);
-    // Nodes to visit again, in sweeps along the order and against it, so that what flows along a path in either
-    // direction takes one sweep.
+    // Nodes to visit again, in sweeps along the order and against it, so that what flows along a path in
+    // either direction takes one sweep.
     std::vector<unsigned char> is_open(nodes, 0);
     std::priority_queue<std::uint32_t> up, down; // `up`: index, complemented
     std::vector<set_trees::set> meeting;
@@ -329,7 +330,8 @@ SUBLET_DECL tree_sets solve_unions(set_trees& trees, union_problem const& proble
         if (std::exchange(sets.leaving[n], leaving) == leaving) return;
         std::uint32_t const here = index_of[n];
         for (node_id to : problem.after[n])
-            if (std::uint32_t const i = index_of[to]; (!is_first || i <= here) && !std::exchange(is_open[to], 1)) {
+            if (std::uint32_t const i = index_of[to];
+                (!is_first || i <= here) && !std::exchange(is_open[to], 1)) {
                 if (i > here) up.push(~i);
                 else down.push(i);
             }
@@ -352,7 +354,8 @@ SUBLET_DECL tree_sets solve_unions(set_trees& trees, union_problem const& proble
     return sets;
 }
 
-SUBLET_DECL tree_sets live_by_trees(snapshot const& p, cross_block_values const& cross_block, set_trees& trees)
+SUBLET_DECL tree_sets live_by_trees(snapshot const& p, cross_block_values const& cross_block,
+                                    set_trees& trees)
 {
     std::vector<node_id> const order = depth_first(p.graph()).postorder;
     return solve_unions(trees, {.before = p.graph(),
@@ -366,8 +369,8 @@ SUBLET_DECL tree_sets live_by_trees(snapshot const& p, cross_block_values const&
 SUBLET_DECL tree_sets written_by_trees(snapshot const& p, csr_rows const& writes, set_trees& trees)
 {
     std::vector<node_id> const order = reverse_postorder(depth_first(p.graph()));
-    return solve_unions(
-        trees, {.before = p.predecessors(), .after = p.graph(), .order = order, .gens = writes});
+    return solve_unions(trees,
+                        {.before = p.predecessors(), .after = p.graph(), .order = order, .gens = writes});
 }
 
 } // namespace sublet::detail

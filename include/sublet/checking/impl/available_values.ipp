@@ -29,19 +29,24 @@ SUBLET_DECL std::uint32_t shared_sets::from(set s, unsigned level, std::uint64_t
     if (s == 0 || base + width <= i) return none;
     if (level == 0) {
         std::uint64_t const bits = base < i ? nodes_[s] & ~std::uint64_t{0} << (i - base) : nodes_[s];
-        return bits == 0 ? none : static_cast<std::uint32_t>(base) + static_cast<std::uint32_t>(std::countr_zero(bits));
+        return bits == 0
+                   ? none
+                   : static_cast<std::uint32_t>(base) + static_cast<std::uint32_t>(std::countr_zero(bits));
     }
     std::uint32_t const left = from(child(s, false), level - 1, base, i);
     return left != none ? left : from(child(s, true), level - 1, base + width / 2, i);
 }
 
-SUBLET_DECL std::uint32_t shared_sets::before(set s, unsigned level, std::uint64_t base, std::uint32_t i) const
+SUBLET_DECL std::uint32_t shared_sets::before(set s, unsigned level, std::uint64_t base,
+                                              std::uint32_t i) const
 {
     if (s == 0 || i <= base) return none;
     if (level == 0) {
         std::uint64_t const bits =
             i - base < 64 ? nodes_[s] & ((std::uint64_t{1} << (i - base)) - 1) : nodes_[s];
-        return bits == 0 ? none : static_cast<std::uint32_t>(base) + 63 - static_cast<std::uint32_t>(std::countl_zero(bits));
+        return bits == 0 ? none
+                         : static_cast<std::uint32_t>(base) + 63 -
+                               static_cast<std::uint32_t>(std::countl_zero(bits));
     }
     std::uint32_t const right = before(child(s, true), level - 1, base + (std::uint64_t{32} << level), i);
     return right != none ? right : before(child(s, false), level - 1, base, i);
@@ -59,8 +64,8 @@ SUBLET_DECL shared_sets::set shared_sets::made(std::uint64_t node, set reused)
     return static_cast<set>(nodes_.size() - 1);
 }
 
-SUBLET_DECL shared_sets::set shared_sets::change(set s, unsigned level, std::uint64_t base, live_range numbers,
-                                                 bool is_in)
+SUBLET_DECL shared_sets::set shared_sets::change(set s, unsigned level, std::uint64_t base,
+                                                 live_range numbers, bool is_in)
 {
     std::uint64_t const width = std::uint64_t{64} << level;
     if (numbers.last <= base || base + width <= numbers.first) return s;
@@ -73,54 +78,59 @@ SUBLET_DECL shared_sets::set shared_sets::change(set s, unsigned level, std::uin
         node = is_in ? node | bits : node & ~bits;
     } else {
         std::uint64_t const left = change(child(s, false), level - 1, base, numbers, is_in);
-        node = std::uint64_t{change(child(s, true), level - 1, base + width / 2, numbers, is_in)} << 32 | left;
+        node =
+            std::uint64_t{change(child(s, true), level - 1, base + width / 2, numbers, is_in)} << 32 | left;
     }
     return node == nodes_[s] ? s : made(node, s);
 }
 
-SUBLET_DECL shared_sets::set shared_sets::common(std::vector<set> const& sets)
+SUBLET_DECL shared_sets::set shared_sets::combined(std::vector<set> const& sets, bool is_union)
 {
-    common_ = sets;
-    return common(0, top_);
+    stack_ = sets;
+    return combined(0, top_, is_union);
 }
 
 /// Of those on the stack from `first` on, which it removes.
-SUBLET_DECL shared_sets::set shared_sets::common(std::size_t first, unsigned level)
+SUBLET_DECL shared_sets::set shared_sets::combined(std::size_t first, unsigned level, bool is_union)
 {
-    auto const begin = common_.begin() + static_cast<std::ptrdiff_t>(first);
-    std::sort(begin + 1, common_.end()); // the first one stays there
-    common_.erase(std::unique(begin + 1, common_.end()), common_.end());
-    std::size_t const end = common_.size();
-    set const preferred = common_[first];
-    bool is_one = true;
-    set found = preferred;
+    auto const others = stack_.begin() + static_cast<std::ptrdiff_t>(first) + 1; // the first one stays there
+    std::sort(others, stack_.end());
+    stack_.erase(std::unique(others, stack_.end()), stack_.end());
+    std::size_t const end = stack_.size();
+    bool is_one = true, has_empty = false;
     for (std::size_t i = first; i != end; ++i) {
-        is_one = is_one && common_[i] == preferred;
-        if (common_[i] == 0) found = 0;
+        is_one = is_one && stack_[i] == stack_[first];
+        has_empty = has_empty || stack_[i] == 0;
     }
-    if (!is_one && found != 0) {
-        std::uint64_t node = ~std::uint64_t{0};
+    set found = stack_[first];
+    if (!is_one && has_empty && !is_union) {
+        found = 0;
+    } else if (!is_one) {
+        std::uint64_t node = is_union ? 0 : ~std::uint64_t{0};
         if (level == 0) {
-            for (std::size_t i = first; i != end; ++i) node &= nodes_[common_[i]];
+            for (std::size_t i = first; i != end; ++i)
+                node = is_union ? node | nodes_[stack_[i]] : node & nodes_[stack_[i]];
         } else {
             std::uint64_t children[2];
             for (bool is_right : {false, true}) {
-                for (std::size_t i = first; i != end; ++i) common_.push_back(child(common_[i], is_right));
-                children[is_right] = common(end, level - 1);
+                for (std::size_t i = first; i != end; ++i)
+                    if (!is_union || i == first || stack_[i] != 0)
+                        stack_.push_back(child(stack_[i], is_right));
+                children[is_right] = combined(end, level - 1, is_union);
             }
             node = children[1] << 32 | children[0];
         }
         std::size_t like = first;
-        while (like != end && nodes_[common_[like]] != node) ++like;
-        found = like != end ? common_[like] : made(node);
+        while (like != end && nodes_[stack_[like]] != node) ++like;
+        found = like != end ? stack_[like] : made(node);
     }
-    common_.resize(first);
+    stack_.resize(first);
     return found;
 }
 
-// --- sets on all paths -----------------------------------------------------------------------------------
+// --- sets along paths ------------------------------------------------------------------------------------
 
-SUBLET_DECL std::vector<node_id> forward_order(snapshot const& p)
+SUBLET_DECL std::vector<node_id> order_along(along which, snapshot const& p)
 {
     std::vector<node_id> order, path{0};
     std::vector<std::size_t> followed(p.nodes(), 0); // edges, plus 1 for the node itself
@@ -135,7 +145,7 @@ SUBLET_DECL std::vector<node_id> forward_order(snapshot const& p)
         node_id const next = p.successors(n)[followed[n]++ - 1];
         if (followed[next] == 0) path.push_back(next), followed[next] = 1;
     }
-    std::reverse(order.begin(), order.end());
+    if (which != along::some_path_backwards) std::reverse(order.begin(), order.end());
     return order;
 }
 
@@ -203,16 +213,103 @@ SUBLET_DECL void available_set::write(value_id v)
 
 // --- available values ------------------------------------------------------------------------------------
 
-SUBLET_DECL sets_on_all_paths find_available(snapshot const& p, placed_classes const& classes,
-                                             std::vector<value_id> const& given, available_set& scratch)
+SUBLET_DECL sets_along_paths find_available(snapshot const& p, placed_classes const& classes,
+                                            std::vector<value_id> const& given, available_set& scratch)
 {
     for (value_id v : given) scratch.add(v);
-    return find_on_all_paths(p, scratch.sets(), scratch.now(), [&](node_id n, shared_sets::set entry) {
+    auto const walk = [&](node_id n, shared_sets::set entry) {
         scratch.become(entry);
         for (touch t : p.touches(p.steps_of(n)))
             if (t.defines() && classes.is_placed(t.value)) scratch.write(t.value);
         return scratch.now();
-    });
+    };
+    return find_along_paths(along::all_paths, p, scratch.sets(), scratch.now(), walk);
+}
+
+// --- contested classes -----------------------------------------------------------------------------------
+
+SUBLET_DECL std::vector<unsigned char> find_contested(snapshot const& p, placed_classes const& classes,
+                                                      csr_rows const& read_by_edges,
+                                                      std::vector<value_id> const& outputs,
+                                                      std::vector<unsigned char> const& reads_outputs,
+                                                      std::vector<value_id> const& given)
+{
+    auto const ranks = static_cast<std::uint32_t>(classes.size());
+    shared_sets sets(ranks);
+    shared_sets::set at_start = 0, at_end = 0;
+    for (value_id v : given) at_start = sets.with(at_start, classes.rank_of(v));
+    for (value_id v : outputs)
+        if (classes.is_placed(v)) at_end = sets.with(at_end, classes.rank_of(v));
+    sets.keep();
+    auto const written =
+        find_along_paths(along::some_path, p, sets, at_start, [&](node_id n, shared_sets::set now) {
+            for (touch t : p.touches(p.steps_of(n)))
+                if (t.defines() && classes.is_placed(t.value)) now = sets.with(now, classes.rank_of(t.value));
+            return now;
+        });
+    // Backwards over a node; `see(set, value)` for each write, with what is needed after its step.
+    auto walk_back = [&](node_id n, shared_sets::set now, auto see) {
+        if (reads_outputs[n]) now = sets.united({now, at_end});
+        for (value_id v : read_by_edges[n])
+            if (classes.is_placed(v)) now = sets.with(now, classes.rank_of(v));
+        for (step_id s = p.steps_of(n).last; s-- != p.steps_of(n).first;) {
+            for (touch t : p.touches(s))
+                if (t.defines() && classes.is_placed(t.value)) see(now, t.value);
+            for (touch t : p.touches(s)) {
+                if (t.kind != touch::access::def || !classes.is_placed(t.value)) continue;
+                live_range const its = classes.numbers_at(classes.rank_of(t.value));
+                if (length(its) == 1)
+                    now = sets.without(now, {classes.rank_of(t.value), classes.rank_of(t.value) + 1});
+            }
+            for (touch t : p.touches(s))
+                if (classes.is_placed(t.value) && (!t.defines() || t.makes_view()))
+                    now = sets.with(now, classes.rank_of(t.value));
+        }
+        return now;
+    };
+    auto const needed =
+        find_along_paths(along::some_path_backwards, p, sets, 0, [&](node_id n, shared_sets::set now) {
+            return walk_back(n, now, [](shared_sets::set, value_id) {});
+        });
+
+    auto begin_of = [&](std::uint32_t rank) { return classes.place_at(rank); };
+    auto end_of = [&](std::uint32_t rank) {
+        pool_place place = classes.place_at(rank);
+        place.offset += classes.bytes_at(rank);
+        return place;
+    };
+    auto is_before = [](pool_place a, pool_place b) {
+        return a.pool != b.pool ? a.pool < b.pool : a.offset < b.offset;
+    };
+    // By level and index of a subtree: the class in it that ends last.
+    std::vector<std::vector<std::uint32_t>> last_end(sets.levels());
+    for (unsigned level = 0; level != sets.levels(); ++level)
+        for (std::uint32_t i = 0; (std::uint64_t{i} << level) * 64 < ranks; ++i) {
+            std::uint32_t last = level == 0 ? 64 * i : last_end[level - 1][2 * i];
+            auto add = [&](std::uint32_t rank) {
+                if (is_before(end_of(last), end_of(rank))) last = rank;
+            };
+            for (std::uint32_t rank = 64 * i; level == 0 && rank < ranks && rank != 64 * (i + 1); ++rank)
+                add(rank);
+            if (level != 0 && 2 * i + 1 < last_end[level - 1].size()) add(last_end[level - 1][2 * i + 1]);
+            last_end[level].push_back(last);
+        }
+    std::vector<unsigned char> is_contested(ranks, 0);
+    for (node_id n = 0; n != p.nodes(); ++n) {
+        if (!written.is_reached[n]) continue;
+        static_cast<void>(walk_back(n, needed.entering[n], [&](shared_sets::set now, value_id v) {
+            std::uint32_t const own = classes.rank_of(v);
+            auto may_overlap = [&](unsigned level, std::uint32_t i) {
+                return is_before(begin_of((i << level) * 64), end_of(own)) &&
+                       is_before(begin_of(own), end_of(last_end[level][i]));
+            };
+            sets.each_common(now, written.leaving[n], may_overlap, [&](std::uint32_t rank) {
+                if (rank != own && classes.overlaps(classes.root_at(rank), v)) is_contested[rank] = 1;
+            });
+        }));
+        sets.release();
+    }
+    return is_contested;
 }
 
 // --- clobber path ----------------------------------------------------------------------------------------
