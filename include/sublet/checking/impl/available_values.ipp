@@ -105,6 +105,8 @@ SUBLET_DECL shared_sets::set shared_sets::combined(std::size_t first, unsigned l
     set found = stack_[first];
     if (!is_one && has_empty && !is_union) {
         found = 0;
+    } else if (end - first == 2 && has_empty) {
+        found = larger(stack_[first], stack_[first + 1]);
     } else if (!is_one) {
         std::uint64_t node = is_union ? 0 : ~std::uint64_t{0};
         if (level == 0) {
