@@ -345,7 +345,7 @@ class live_range_lists {
 public:
     /// How the ranges are computed; the result is the same.
     enum class source : std::uint8_t {
-        automatic,     ///< one_pass if it applies, otherwise from_liveness
+        automatic,     ///< one_pass if it applies and few values live at jumps, otherwise from_liveness
         from_liveness, ///< by liveness at node ends: any program, any order
         one_pass ///< without liveness: strict SSA, reducible loops, an order that keeps loops contiguous
     };

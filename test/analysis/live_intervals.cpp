@@ -192,6 +192,7 @@ TEST_CASE("random programs in random orders: the live ranges agree with the defi
         CHECK(live_intervals(p, {.order = order}) == right);
         CHECK(live_intervals(p, {.order = order, .method = live_range_lists::source::from_liveness}) ==
               right);
+        CHECK(intervals_by_trees(p, lay_out(p, order)) == right);
         CHECK(right.max_live() == flow_oracle(p).maxlive());
     }
 }

@@ -484,4 +484,96 @@ TEST_CASE("random programs: the sets satisfy the equations, also with more value
     }
 }
 
+// --- liveness by trees -------------------------------------------------------------------------------------
+
+namespace {
+
+ids columns_of(set_trees& trees, set_trees::set s)
+{
+    ids columns;
+    trees.each_difference(s, 0, [&](std::uint32_t c, bool is_in) {
+        CHECK(is_in);
+        columns.push_back(c);
+    });
+    return columns;
+}
+
+} // namespace
+
+TEST_CASE("random programs: trees have the same sets as rows of bits")
+{
+    for (unsigned seed = 0; seed != rounds(1000); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937{seed}};
+        snapshot const p =
+            draw_flow(pick, {.nodes = 20, .values = seed % 2 == 0 ? 8u : 300u, .steps = 3}).program();
+        cross_block_values const cross_block = find_cross_block_values(p);
+        dense_sets const expected = live_by_worklist(p, cross_block);
+        set_trees trees(cross_block.value.size());
+        tree_sets const live = live_by_trees(p, cross_block, trees);
+        for (node_id n = 0; n != p.nodes(); ++n) {
+            ids in, out;
+            for (std::uint32_t c = 0; c != cross_block.value.size(); ++c) {
+                if (expected.in.test(n, c)) in.push_back(c);
+                if (expected.out.test(n, c)) out.push_back(c);
+            }
+            REQUIRE(columns_of(trees, live.leaving[n]) == in);
+            REQUIRE(columns_of(trees, live.arriving[n]) == out);
+        }
+    }
+}
+
+TEST_CASE("random programs: a write reaches what a search from its node finds")
+{
+    for (unsigned seed = 0; seed != rounds(1000); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937{seed}};
+        snapshot const p = draw_flow(pick, {.nodes = 20, .values = 100, .steps = 2}).program();
+        csr_rows const writes = csr_rows::gathered(p.nodes(), [&p](auto add) {
+            for (node_id n = 0; n != p.nodes(); ++n)
+                for (touch t : p.touches(p.steps_of(n)))
+                    if (t.defines()) add(n, t.value);
+        });
+        lists expected(p.nodes());
+        for (value_id v = 0; v != p.values(); ++v) {
+            ids open;
+            std::vector<bool> is_found(p.nodes());
+            for (node_id n = 0; n != p.nodes(); ++n)
+                if (defines(p, n, v)) open.push_back(n);
+            while (!open.empty()) {
+                node_id const n = open.back();
+                open.pop_back();
+                for (node_id next : p.successors(n))
+                    if (!is_found[next]) is_found[next] = true, open.push_back(next);
+            }
+            for (node_id n = 0; n != p.nodes(); ++n)
+                if (is_found[n]) expected[n].push_back(v);
+        }
+        set_trees trees(p.values());
+        tree_sets const written = written_by_trees(p, writes, trees);
+        for (node_id n = 0; n != p.nodes(); ++n)
+            REQUIRE(columns_of(trees, written.arriving[n]) == expected[n]);
+    }
+}
+
+TEST_CASE("a union is the first set if that is equal, and differences name their sets")
+{
+    set_trees trees(1000);
+    set_trees::set const a = trees.changed(trees.changed(0, 3, true), 900, true);
+    trees.keep();
+    set_trees::set const b = trees.changed(a, 70, true);
+    trees.keep();
+    CHECK(columns_of(trees, a) == ids{3, 900});
+    CHECK(columns_of(trees, b) == ids{3, 70, 900});
+    CHECK(trees.united({b, a, 0}) == b);
+    CHECK(columns_of(trees, trees.united({0, a, b})) == ids{3, 70, 900});
+    CHECK(trees.united({0}) == 0);
+    trees.each_difference(a, b, [](std::uint32_t c, bool is_in_a) {
+        CHECK(c == 70);
+        CHECK_FALSE(is_in_a);
+    });
+    CHECK(trees.changed(a, 5, false) == a);
+    CHECK(trees.changed(trees.changed(a, 3, false), 900, false) == 0);
+}
+
 } // namespace this_test

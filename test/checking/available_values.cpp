@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -47,6 +48,15 @@ struct places {
     }
 };
 
+/// The values of the set, ascending.
+ids values_in(available_set const& now, std::size_t values)
+{
+    ids found;
+    for (value_id v = 0; v != values; ++v)
+        if (now.has(v)) found.push_back(v);
+    return found;
+}
+
 } // namespace
 
 TEST_CASE("a write removes all values that it overlaps")
@@ -57,7 +67,7 @@ TEST_CASE("a write removes all values that it overlaps")
     at.add(64, 64);
     at.add(128, 64);
     placed_classes const classes(at.asked, at.plan);
-    available_set now(classes, 4);
+    available_set now(classes);
     now.write(0);
     now.write(2);
     now.write(3);
@@ -65,9 +75,9 @@ TEST_CASE("a write removes all values that it overlaps")
     now.write(1);
     CHECK_FALSE(now.has(0));
     CHECK_FALSE(now.has(2));
-    CHECK(now.drain() == ids{1, 3});
-    CHECK(now.drain().empty());
-    CHECK_FALSE(now.has(3));
+    CHECK(values_in(now, 4) == ids{1, 3});
+    now.become(0);
+    CHECK(values_in(now, 4).empty());
 }
 
 TEST_CASE("values of one class are available together, and removed together")
@@ -79,13 +89,13 @@ TEST_CASE("values of one class are available together, and removed together")
     placed_classes const classes(at.asked, at.plan);
     CHECK(classes.size() == 2);
     CHECK(classes.rank_of(1) == classes.rank_of(0));
-    CHECK(classes.values_at(0).size() == 2);
-    available_set now(classes, 3);
+    CHECK(classes.numbers_at(0) == live_range{0, 2});
+    available_set now(classes);
     now.write(0);
     now.write(1);
     CHECK(now.has(0));
     now.write(2);
-    CHECK(now.drain() == ids{2});
+    CHECK(values_in(now, 3) == ids{2});
 }
 
 TEST_CASE("pools do not interact, and values without a place are in no class")
@@ -123,7 +133,7 @@ TEST_CASE("the set agrees with a comparison of every pair")
             if (pick.below(4) == 0 && v != 0) at.add_view(at.asked.root[pick.below(v)]);
             else at.add(pick.below(40), 1 + pick.below(12), pick.below(2));
         placed_classes const classes(at.asked, at.plan);
-        available_set now(classes, values);
+        available_set now(classes);
         std::set<value_id> slow;
         for (int i = 0; i != 60; ++i) {
             value_id const v = pick.below(values);
@@ -138,7 +148,7 @@ TEST_CASE("the set agrees with a comparison of every pair")
             slow.insert(v);
             for (value_id w = 0; w != values; ++w) REQUIRE(now.has(w) == (slow.count(w) != 0));
             if (pick.below(20) != 0) continue;
-            REQUIRE(now.drain() == ids(slow.begin(), slow.end()));
+            now.become(0);
             slow.clear();
         }
     }
@@ -160,12 +170,12 @@ std::vector<ids> available_at_entry(random_flow const& f, std::vector<byte_count
         plan.buffer_of.push_back(v);
     }
     placed_classes const classes(asked, plan);
-    available_set now(classes, f.values);
-    available_values const arrivals(p, classes, given, now);
+    available_set now(classes);
+    sets_along_paths const arrivals = find_available(p, classes, given, now);
     std::vector<ids> result;
     for (node_id n = 0; n != p.nodes(); ++n) {
-        if (arrivals.is_reached(n)) arrivals.add_at_entry(n, now);
-        result.push_back(now.drain());
+        now.become(arrivals.entering[n]);
+        result.push_back(values_in(now, f.values));
     }
     return result;
 }
@@ -400,6 +410,120 @@ TEST_CASE("a path is found if and only if following all paths finds one")
         }
     }
     CHECK(paths > 1000);
+}
+
+// --- contested classes -------------------------------------------------------------------------------------
+
+TEST_CASE("a read has a path that clobbers it only if its class is contested, which few are")
+{
+    std::size_t clobbered = 0, spared = 0;
+    for (std::uint32_t seed = 0; seed != rounds(1000); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_flow const f = pick.below(2) == 0 ? draw_flow(pick) : draw_ssa(pick);
+        snapshot const p = f.program();
+        std::vector<byte_count> offsets;
+        std::vector<value_role> role(f.values);
+        ids given, outputs;
+        for (value_id v = 0; v != f.values; ++v) {
+            offsets.push_back(pick.below(100));
+            bool is_apart = true;
+            for (value_id w : given) is_apart = is_apart && are_apart(offsets[v], offsets[w]);
+            if (is_apart && pick.below(3) == 0) given.push_back(v), role[v] = value_role::input;
+            else if (pick.below(5) == 0) outputs.push_back(v);
+        }
+        plan_requirements const asked = derive_requirements(p, {.bytes = 8, .role = role});
+        memory_plan const plan = plan_at(offsets);
+        placed_classes const classes(asked, plan);
+        clobber_query paths{p, asked, classes, std::vector<unsigned char>(p.nodes(), 0),
+                            std::vector<value_id>(classes.size(), no_value)};
+        std::vector<bool> is_found(p.nodes());
+        mark_found(f, 0, is_found);
+        std::vector<unsigned char> ends;
+        for (node_id n = 0; n != p.nodes(); ++n) {
+            paths.is_reached[n] = is_found[n];
+            ends.push_back(p.successors(n).empty());
+        }
+        csr_rows const by_edges = csr_rows::gathered(p.nodes(), [&p](auto add) {
+            for (edge_use u : p.edge_uses()) add(u.pred, u.value);
+        });
+        auto const is_contested = find_contested(p, classes, by_edges, outputs, ends, given);
+        std::vector<bool> is_clobbered(f.values);
+        for (node_id n = 0; n != p.nodes(); ++n) {
+            if (!is_found[n]) continue;
+            auto read = [&](value_id v, step_id before) {
+                if (find_clobber_path(paths, v, n, before)) is_clobbered[v] = true;
+            };
+            for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s)
+                for (touch t : p.touches(s))
+                    if (!t.defines()) read(t.value, s);
+            for (value_id v : by_edges[n]) read(v, p.steps_of(n).last);
+            for (value_id v : outputs)
+                if (ends[n]) read(v, p.steps_of(n).last);
+        }
+        for (value_id v = 0; v != f.values; ++v) {
+            bool const may_be = is_contested[classes.rank_of(v)] != 0;
+            if (is_clobbered[v]) REQUIRE(may_be);
+            clobbered += is_clobbered[v];
+            spared += !may_be;
+        }
+    }
+    CHECK(clobbered > 100);
+    CHECK(spared > 1000);
+}
+
+TEST_CASE("sets of numbers agree with sets of the standard library")
+{
+    for (std::uint32_t seed = 0; seed != rounds(100); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        std::uint32_t const n = 1 + pick.below(pick.below(2) == 0 ? 60 : 1000);
+        shared_sets sets(n);
+        std::vector<shared_sets::set> made{0};
+        std::vector<std::set<std::uint32_t>> slow(1);
+        for (int i = 0; i != 200; ++i) {
+            auto const some = [&] { return pick.below(static_cast<std::uint32_t>(made.size())); };
+            std::size_t const a = some(), b = some(), c = some();
+            std::uint32_t const number = pick.below(n), end = number + pick.below(n - number) + 1;
+            std::set<std::uint32_t> result = slow[a];
+            switch (pick.below(5)) {
+            case 0:
+                made.push_back(sets.common({made[a], made[b], made[c]}));
+                for (std::uint32_t x : slow[a])
+                    if (slow[b].count(x) == 0 || slow[c].count(x) == 0) result.erase(x);
+                break;
+            case 1:
+                made.push_back(sets.united({made[a], made[b], made[c]}));
+                result.insert(slow[b].begin(), slow[b].end());
+                result.insert(slow[c].begin(), slow[c].end());
+                break;
+            case 2:
+                made.push_back(sets.without(made[a], {number, end}));
+                result.erase(result.lower_bound(number), result.lower_bound(end));
+                break;
+            default: made.push_back(sets.with(made[a], number)); result.insert(number);
+            }
+            slow.push_back(result);
+            sets.keep();
+            if (result == slow[a]) REQUIRE(made.back() == made[a]); // the first one
+            std::set<std::uint32_t> found;
+            for (std::uint32_t x = 0; x != n; ++x)
+                if (sets.has(made.back(), x)) found.insert(x);
+            REQUIRE(found == result);
+            auto const from = result.lower_bound(number);
+            CHECK(sets.from(made.back(), number) == (from == result.end() ? shared_sets::none : *from));
+            CHECK(sets.before(made.back(), number) ==
+                  (from == result.begin() ? shared_sets::none : *std::prev(from)));
+            std::set<std::uint32_t> both;
+            for (std::uint32_t x : slow[a])
+                if (slow[b].count(x) != 0) both.insert(x);
+            found.clear();
+            sets.each_common(
+                made[a], made[b], [](unsigned, std::uint32_t) { return true; },
+                [&](std::uint32_t x) { found.insert(x); });
+            REQUIRE(found == both);
+        }
+    }
 }
 
 } // namespace this_test

@@ -390,6 +390,11 @@ struct node_layout {
 /// Throws: precondition_error if `order`, unless empty, does not name every node once.
 node_layout lay_out(snapshot const& p, std::vector<node_id> order);
 
+/// From live sets as trees: lists only what changes from the end of a node to the begin of the next one.
+///
+/// Complexity: as live_by_trees, and O(log values) for each range.
+live_range_lists intervals_by_trees(snapshot const& p, node_layout const& layout);
+
 } // namespace detail
 
 /// From the live sets of any program, for any order.
@@ -403,8 +408,11 @@ node_layout lay_out(snapshot const& p, std::vector<node_id> order);
 /// The same, with the liveness computed here where it is needed.
 ///
 /// Ensures:    the same ranges; `method()` is the method used.
-/// Complexity: as above and as `liveness`; in one pass O(V + E + values + touches) and the number of values
-///             live at each edge that does not lead to the next node.
+/// Complexity: in one pass O(V + E + values + touches) and the number of values live at each edge that does
+/// not
+///             lead to the next node. `automatic`: without loops O((V + E + values + touches) log values),
+///             and O(log values) for each range, and each value in which the live sets of two successors
+///             differ.
 /// Throws:     precondition_error if the order does not name every node once, or the method is `one_pass` and
 ///             its requirements do not hold.
 [[nodiscard]] live_range_lists live_intervals(snapshot const& p, interval_options const& options = {});
@@ -447,7 +455,10 @@ private:
     std::vector<sort_key> ranges_; // {owner, begin (latest first), end}
 };
 
-bool is_overwritable(snapshot const& p, step_id s, value_id v);
+/// The operands that a result of the step may overwrite, ascending.
+///
+/// Complexity: O(n log n) for n touches and pairs of the step.
+std::vector<value_id> overwritable_operands(snapshot const& p, step_id s);
 
 /// The program with virtual entry and exit: node n becomes n + 1, and step s becomes s + 1.
 snapshot augmented(snapshot const& p, std::vector<value_role> const& role, operand_end operands);
@@ -478,6 +489,21 @@ snapshot augmented(snapshot const& p, std::vector<value_role> const& role, opera
                                                                          live_range_lists const& augmented,
                                                                          std::vector<value_role> const& role,
                                                                          bool is_allowed);
+
+/// The nodes that the entry reaches; all of a sequence, which has no edges.
+std::vector<unsigned char> reached_nodes(snapshot const& p);
+
+/// The positions of both, by owner.  O(ranges)
+live_range_lists common_ranges(live_range_lists const& one, live_range_lists const& other);
+
+/// The live ranges without the positions that no write of their value reaches, except those at which a step
+/// holds it; `position` is by step, from 1.
+///
+/// Complexity: O((V + E + touches) log values + r log r), r = ranges, as written_by_trees.
+live_range_lists where_written(snapshot const& p, live_range_lists const& augmented,
+                               std::vector<unsigned char> const& is_unwritten,
+                               std::vector<node_id> const& order, std::vector<step_id> const& position,
+                               bool counts_held);
 
 } // namespace detail
 

@@ -48,11 +48,11 @@ struct node_ends {
 
 /// Finds a value that some path from the entry reads before writing it.
 ///
-///        0 -> 1: def a -> 2: use a        backwards from the use: 2, then 0, the entry
-///        └──────────────────┘             (1 writes a, so the search does not pass it)
+///        0 -> 1: def a -> 2: use a        written where 2 begins: {a} on the path over 1, { } on the other,
+///        └──────────────────┘             and nothing on both
 ///
-/// A backward search from each read that no write of its node precedes; it does not enter nodes that write
-/// the value. If it reaches the entry, the path exists.
+/// What is written on every path is found forwards, as a set for each node
+/// (checking/detail/available_values.hpp).
 
 /// Which reads a program with control flow may have.
 struct flow_options {
@@ -65,7 +65,7 @@ namespace detail {
 /// Requires:   `required` are the requirements of the program, `ends` its ends.
 /// Ensures:    the first by position, then value; positions are those of `required`, and their number stands
 ///             for the end of the program. If such reads are allowed, only of values that no step writes.
-/// Complexity: O(values + V + E + touches log touches), and per value the edges into nodes that may need it.
+/// Complexity: O((values + V + E + touches) log values) without loops, as find_on_all_paths.
 [[nodiscard]] std::optional<witness> find_unwritten_read(snapshot const& p,
                                                          detail::plan_requirements const& required,
                                                          node_ends const& ends, flow_options const& options);
@@ -171,9 +171,10 @@ template <detail::listed L>
 ///             that reads what some path has not written (then by value); as check_places; by position in the
 ///             plan's order the first read that fails, or write over bytes that its step holds; inputs that
 ///             overlap. The witness names the position of the clobbering write.
-/// Complexity: as find_unwritten_read and available_values: beyond O(V + E + touches log n), for each node
-///             the values available there (disjoint in the arena), for each value the nodes in which it is
-///             needed. Where reads may be undefined, O(V + E + touches) for each that is.
+/// Complexity: as find_unwritten_read and find_available: without loops O((V + E + touches) log n), and O(log
+/// n)
+///             for each value that is written, or intact, on one path to a node and not on another one. Where
+///             reads may be undefined, O(V + E + touches) for each that is.
 /// Throws:     precondition_error where a requirement is broken.
 [[nodiscard]] std::optional<witness> check_flow_plan(snapshot const& p, memory_plan const& plan,
                                                      plan_options const& options,

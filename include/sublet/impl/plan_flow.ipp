@@ -116,28 +116,6 @@ SUBLET_DECL std::vector<unsigned char> read_unwritten(live_range_lists const& au
     return is_unwritten;
 }
 
-/// The nodes to which edges lead from `open`, in any number.
-SUBLET_DECL std::vector<unsigned char> nodes_after(snapshot const& p, std::vector<node_id> open)
-{
-    std::vector<unsigned char> is_after(p.nodes(), 0);
-    while (!open.empty()) {
-        node_id const n = open.back();
-        open.pop_back();
-        for (node_id next : p.successors(n))
-            if (!std::exchange(is_after[next], 1)) open.push_back(next);
-    }
-    return is_after;
-}
-
-/// The nodes that the entry reaches; all of a sequence, which has no edges.
-SUBLET_DECL std::vector<unsigned char> reached_nodes(snapshot const& p)
-{
-    if (p.graph().items() == 0) return std::vector<unsigned char>(p.nodes(), 1);
-    std::vector<unsigned char> is_reached = nodes_after(p, {0});
-    is_reached[0] = 1;
-    return is_reached;
-}
-
 /// Whether buffers that live together are apart in every plan that check_flow_plan() accepts, without pairs.
 /// Not in nodes that nothing reaches; nor at the first step, which here holds all that is given, if it is not
 /// needed there.
@@ -156,61 +134,6 @@ SUBLET_DECL bool are_conflicts_exact(snapshot const& p, live_range_lists const& 
     return true;
 }
 
-/// The positions of both, by owner.
-SUBLET_DECL live_range_lists common_ranges(live_range_lists const& one, live_range_lists const& other)
-{
-    unsorted_ranges common;
-    for (value_id v = 0; v != one.values(); ++v) {
-        auto const a = one[v], b = other[v];
-        for (std::size_t i = 0, j = 0; i != a.size() && j != b.size();) {
-            common.add(v, {larger(a[i].first, b[j].first), smaller(a[i].last, b[j].last)});
-            a[i].last < b[j].last ? ++i : ++j;
-        }
-    }
-    return common.lists(one.values(), one.method(), one.positions());
-}
-
-/// The live ranges without the positions that no write of their value reaches, except those at which a step
-/// holds it; `position` is by step, from 1.
-///
-/// Complexity: O(V + E) for each value that may be read unwritten, and O(touches + r log r), r = ranges.
-SUBLET_DECL live_range_lists where_written(snapshot const& p, live_range_lists const& augmented,
-                                           std::vector<unsigned char> const& is_unwritten,
-                                           std::vector<step_id> const& position, bool counts_held)
-{
-    std::vector<unsigned char> const is_reached = reached_nodes(p);
-    std::vector<node_id> node_of(p.steps());
-    for (node_id n = 0; n != p.nodes(); ++n)
-        for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) node_of[s] = n;
-    unsorted_ranges kept;
-    csr_rows const writers = csr_rows::gathered(p.values(), [&](auto add) {
-        for (step_id s = 0; s != p.steps(); ++s)
-            for (touch t : p.touches(s))
-                if (is_unwritten[t.value] && t.defines()) add(t.value, s);
-    });
-    for (step_id s = 0; s != p.steps() && counts_held; ++s)
-        for (touch t : p.touches(s))
-            if (is_unwritten[t.value]) kept.add(t.value, {position[s], position[s] + 1});
-    for (value_id v = 0; v != p.values(); ++v) {
-        if (!is_unwritten[v]) {
-            kept.add(v, {0, augmented.positions()});
-            continue;
-        }
-        std::vector<node_id> from;
-        for (step_id s : writers[v]) {
-            if (!is_reached[node_of[s]]) continue;
-            from.push_back(node_of[s]);
-            kept.add(v, {position[s], position[p.steps_of(node_of[s]).last - 1] + 1});
-        }
-        std::vector<unsigned char> const is_after = nodes_after(p, std::move(from));
-        for (node_id n = 0; n != p.nodes(); ++n) {
-            step_range const steps = p.steps_of(n);
-            if (is_after[n]) kept.add(v, {position[steps.first], position[steps.last - 1] + 1});
-        }
-    }
-    return common_ranges(augmented, kept.lists(p.values(), augmented.method(), augmented.positions()));
-}
-
 /// The bytes that every plan needs at one position of the augmented program.
 struct flow_bound {
     byte_count bytes = 0;
@@ -224,56 +147,66 @@ struct flow_bound {
 /// added that some path leaves unwritten: of these two may share bytes. `early` are the ranges in which a
 /// step reads what it may overwrite before it writes.
 ///
-/// Complexity: O((pools + r) log positions + positions pools), r = ranges.
+/// Complexity: O(V + E + positions + r log r), r = ranges.
 SUBLET_DECL std::vector<flow_bound> bounds_of_flow(snapshot const& p, live_range_lists const& early,
                                                    std::vector<unsigned char> const& is_unwritten,
                                                    std::vector<step_id> const& position,
                                                    buffer_table const& table)
 {
     std::vector<unsigned char> const is_reached = reached_nodes(p);
-    unsorted_ranges reached, lives;
-    reached.add(0, {0, 1});
+    std::vector<step_id> reached_before(std::size_t{early.positions()} + 1, 0); // by position
+    if (early.positions() != 0) reached_before[1] = 1;                          // the entry
     for (node_id n = 0; n != p.nodes(); ++n)
-        if (is_reached[n])
-            reached.add(0, {position[p.steps_of(n).first], position[p.steps_of(n).last - 1] + 1});
-    live_range_lists const run = reached.lists(1, early.method(), early.positions());
+        for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s)
+            reached_before[position[s] + 1] = is_reached[n];
+    std::vector<step_id> reached; // positions
+    for (step_id at = 0; at != early.positions(); ++at) {
+        if (reached_before[at + 1] != 0) reached.push_back(at);
+        reached_before[at + 1] = static_cast<step_id>(reached.size());
+    }
+    unsorted_ranges lives;
     std::vector<unsigned char> is_doubtful(table.buffers.size(), 0);
     for (value_id v = 0; v != p.values(); ++v) {
         buffer_id const b = table.buffer_of[v];
         if (!table.buffers[b].is_planned()) continue;
         if (!is_unwritten.empty() && is_unwritten[v]) is_doubtful[b] = 1;
-        for (live_range r : early[v])
-            for (live_range of_run : run[0])
-                lives.add(b, {larger(r.first, of_run.first), smaller(r.last, of_run.last)});
+        for (live_range r : early[v]) lives.add(b, {reached_before[r.first], reached_before[r.last]});
     }
-    live_range_lists const of_buffer = lives.lists(table.buffers.size(), early.method(), early.positions());
+    live_range_lists const of_buffer =
+        lives.lists(table.buffers.size(), early.method(), static_cast<step_id>(reached.size()));
     std::size_t pools = 0;
     for (buffer const& b : table.buffers)
         if (b.is_planned()) pools = larger(pools, std::size_t{b.pool} + 1);
+    csr_rows const of_pool = csr_rows::gathered(pools, [&table](auto add) {
+        for (buffer_id b = 0; b != table.buffers.size(); ++b)
+            if (table.buffers[b].is_planned()) add(table.buffers[b].pool, b);
+    });
     std::vector<flow_bound> bounds(pools);
+    segment_tree apart(larger(reached.size(), std::size_t{1}));
     for (pool_id pool = 0; pool != pools; ++pool) {
-        segment_tree apart(larger(early.positions(), step_id{1}));
         flow_bound& most = bounds[pool];
-        auto offer = [&most](byte_count bytes, step_id at) {
-            if (bytes > most.bytes) most = {bytes, at};
+        auto offer = [&](live_range r, byte_count more) { // at the first position with the most bytes
+            byte_count const bytes = checked_add(apart.most(r), more);
+            if (bytes <= most.bytes) return;
+            std::size_t const at = partition_point(length(r), [&](std::size_t i) {
+                return apart.most({r.first, r.first + static_cast<step_id>(i) + 1}) + more == bytes;
+            });
+            most = {bytes, reached[r.first + at]};
         };
-        auto each = [&](bool doubtful, auto use) {
-            for (buffer_id b = 0; b != table.buffers.size(); ++b) {
-                buffer const& its = table.buffers[b];
-                if (!its.is_planned() || its.pool != pool) continue;
-                for (live_range r : of_buffer[b])
-                    if ((is_doubtful[b] != 0) == doubtful) use(its.size, r);
-            }
-        };
-        each(false, [&](byte_count size, live_range r) { apart.add(r, size); });
-        for (step_id at = 0; at != early.positions(); ++at) offer(apart.most({at, at + 1}), at);
-        each(true, [&](byte_count size, live_range r) {
-            if (checked_add(apart.most(r), size) <= most.bytes) return;
-            for (step_id at = r.first; at != r.last; ++at) offer(apart.most({at, at + 1}) + size, at);
-        });
-        for (buffer const& b : table.buffers)
-            if (b.is_planned() && b.pool == pool)
-                offer(b.pinned == no_offset ? b.size : checked_add(b.pinned, b.size), most.position);
+        for (buffer_id b : of_pool[pool])
+            for (live_range r : of_buffer[b])
+                if (!is_doubtful[b]) apart.add(r, table.buffers[b].size);
+        if (!of_pool[pool].empty() && !reached.empty()) offer({0, static_cast<step_id>(reached.size())}, 0);
+        for (buffer_id b : of_pool[pool])
+            for (live_range r : of_buffer[b])
+                if (is_doubtful[b]) offer(r, table.buffers[b].size);
+        for (buffer_id b : of_pool[pool]) {
+            buffer const& its = table.buffers[b];
+            byte_count const end = its.pinned == no_offset ? its.size : checked_add(its.pinned, its.size);
+            most.bytes = larger(most.bytes, end);
+            for (live_range r : of_buffer[b])
+                if (!is_doubtful[b]) apart.remove(r, its.size);
+        }
     }
     return bounds;
 }
@@ -298,19 +231,36 @@ SUBLET_DECL live_range_lists set_live_ranges(snapshot const& p, std::vector<step
         for (value_id v = 0; v != plan.buffer_of.size(); ++v)
             if (plan.buffer_of[v] != no_buffer && is_unwritten[v]) is_everywhere[plan.buffer_of[v]] = 0;
         step_id const entry = p.nodes() == 0 ? 0 : position[p.steps_of(0).first] - 1;
-        std::vector<live_range> writes{{entry, entry + 1}}; // of what is given
+        std::vector<step_id> writes_before(std::size_t{lives.positions()} + 1, 0), writes; // positions
+        writes_before[entry + 1] = 1;                                                      // of what is given
         for (step_id s = 0; s != p.steps(); ++s)
             for (touch t : p.touches(s))
-                if (t.defines() || t.writes()) {
-                    writes.push_back({position[s] - 1, position[s]});
-                    break;
-                }
+                if (t.defines() || t.writes()) writes_before[position[s]] = 1;
+        for (step_id at = 0; at != lives.positions(); ++at) {
+            if (writes_before[at + 1] != 0) writes.push_back(at);
+            writes_before[at + 1] = static_cast<step_id>(writes.size());
+        }
+        // Between two writes a buffer need not have a gap, unless another one lives only there.
+        std::vector<unsigned char> is_lived_in(writes.size() + 1, 0);
+        for (buffer_id b = 0; b != plan.buffers.size(); ++b)
+            for (live_range r : lives[b])
+                if (is_everywhere[b] && writes_before[r.first] == writes_before[r.last])
+                    is_lived_in[writes_before[r.first]] = 1;
+        std::vector<step_id> next_lived_in(writes.size() + 2, static_cast<step_id>(writes.size()) + 1);
+        for (std::size_t i = writes.size() + 1; i-- != 0;)
+            next_lived_in[i] = is_lived_in[i] ? static_cast<step_id>(i) : next_lived_in[i + 1];
         unsorted_ranges kept;
         for (buffer_id b = 0; b != plan.buffers.size(); ++b)
-            if (is_everywhere[b]) kept.add(b, {0, lives.positions()});
-            else
-                for (live_range r : writes) kept.add(b, r);
-        counted = common_ranges(lives, kept.lists(plan.buffers.size(), lives.method(), lives.positions()));
+            for (live_range r : lives[b]) {
+                step_id first = writes_before[r.first], last = writes_before[r.last]; // of `writes`
+                if (is_everywhere[b]) kept.add(b, r);
+                while (!is_everywhere[b] && first != last) { // up to write `next` - 1
+                    step_id const next = smaller(next_lived_in[first + 1], last);
+                    kept.add(b, {writes[first], writes[next - 1] + 1});
+                    first = next;
+                }
+            }
+        counted = kept.lists(plan.buffers.size(), lives.method(), lives.positions());
     }
     for (buffer_id b = 0; b != plan.buffers.size(); ++b) {
         plan.buffers[b].life = lives.hull(b);
@@ -363,7 +313,8 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& 
         return result;
     }
     std::vector<unsigned char> const is_unwritten = detail::read_unwritten(augmented, role);
-    if (!is_unwritten.empty()) augmented = detail::where_written(p, augmented, is_unwritten, position, true);
+    if (!is_unwritten.empty())
+        augmented = detail::where_written(p, augmented, is_unwritten, plan.order, position, true);
     live_range_lists const lives = detail::to_program_positions(p, augmented, plan.order);
     buffer_table table = gather_buffers(detail::hulls(p, lives), options);
     result.figures.refuted = detail::oversized_view(table); // of classes before they are joined
@@ -386,7 +337,8 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& 
     result.lives = detail::set_live_ranges(p, position, lives, is_unwritten, plan, problem);
     placement placed = pack(problem, detail::pack_budgets(options.effort));
     if (!are_exact) { // the bounds of pack() hold for these pairs only
-        if (!is_unwritten.empty()) early = detail::where_written(p, early, is_unwritten, position, false);
+        if (!is_unwritten.empty())
+            early = detail::where_written(p, early, is_unwritten, plan.order, position, false);
         std::vector<detail::flow_bound> const bounds =
             detail::bounds_of_flow(p, early, is_unwritten, position, apart);
         for (std::size_t pool = 0; pool != bounds.size() && pool != placed.pools.size(); ++pool) {

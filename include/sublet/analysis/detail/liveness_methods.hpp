@@ -4,14 +4,16 @@
 
 /// Computes the live-in and live-out sets of every node of a program by three exact methods: a worklist over
 /// rows of bits, two passes over the loop nesting forest (strict SSA form only), and path exploration value
-/// by value, which costs O(size of the sets). All number the few values that are live across nodes densely,
-/// and work on these only. The sources stand at each method.
+/// by value, which costs O(size of the sets). A fourth keeps the sets as trees, of which neighbours share
+/// what they have in common: it costs what changes from node to node. All number the few values that are live
+/// across nodes densely, and work on these only. The sources stand at each method.
 
 #include <sublet/detail/bit_rows.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/units.hpp>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -140,6 +142,110 @@ struct sparse_sets {
 /// Complexity: O(V + values + size of all sets with their edges) time and memory.
 sparse_sets live_by_exploration(snapshot const& p, cross_block_values const& cross_block,
                                 std::size_t max_sets);
+
+// --- liveness by trees -----------------------------------------------------------------------------------
+
+/// Sets of columns as binary trees with 64 columns in a leaf. A set made of another one shares the subtrees
+/// in which they do not differ, and is compared with it in the size of the rest.
+///
+///       *              *      live in and live out of a node that reads column 5 only
+///      / \            / \
+///     5   \----*----/    { }
+///
+/// Source: Driscoll, Sarnak, Sleator and Tarjan, "Making data structures persistent", JCSS 38, 1989: path
+/// copying.
+class set_trees {
+public:
+    using set = std::uint32_t; // 0: empty
+
+    explicit set_trees(std::size_t columns)
+    {
+        while (std::uint64_t{64} << top_ < columns) ++top_;
+    }
+    /// The set with the column, or without it.  O(log columns) time and memory
+    [[nodiscard]] set changed(set s, std::uint32_t column, bool is_in);
+    /// The union: the first set if that is equal.
+    ///
+    /// Requires:   there is one.
+    /// Complexity: O(k log k) for each tree node at which they differ, in k ways.
+    [[nodiscard]] set united(std::vector<set> const& sets)
+    {
+        stack_ = sets;
+        return united(0, top_);
+    }
+    /// Calls `visit(column, is_in_a)` for each column in one of the sets only, ascending.
+    ///
+    /// Complexity: O(log columns) for each call.
+    template <class Visit>
+    void each_difference(set a, set b, Visit visit)
+    {
+        struct pair {
+            set a, b;
+            unsigned level;
+            std::uint32_t base;
+        };
+        std::vector<pair> open{{a, b, top_, 0}};
+        while (!open.empty()) {
+            pair const at = open.back();
+            open.pop_back();
+            if (at.a == at.b) continue;
+            if (at.level != 0) {
+                unsigned const below = at.level - 1;
+                open.push_back({child(at.a, true), child(at.b, true), below, at.base + (64u << below)});
+                open.push_back({child(at.a, false), child(at.b, false), below, at.base});
+                continue;
+            }
+            for (std::uint64_t rest = nodes_[at.a] ^ nodes_[at.b]; rest != 0; rest &= rest - 1) {
+                auto const bit = static_cast<std::uint32_t>(std::countr_zero(rest));
+                visit(at.base + bit, (nodes_[at.a] >> bit & 1) != 0);
+            }
+        }
+    }
+    /// Sets made after this call do not change older ones; those since then it may reuse.
+    void keep() { kept_ = nodes_.size(); }
+
+private:
+    set united(std::size_t first, unsigned level);
+    set made(std::uint64_t node);
+    [[nodiscard]] set child(set s, bool is_right) const
+    {
+        return static_cast<set>(is_right ? nodes_[s] >> 32 : nodes_[s]);
+    }
+
+    std::vector<std::uint64_t> nodes_{
+        0}; // a leaf: its columns as bits; others: the children, the left one low
+    std::size_t kept_ = 1;
+    unsigned top_ = 0;       // the level of roots; that of leaves is 0
+    std::vector<set> stack_; // of united(): a stack of lists
+};
+
+/// By node, what holds where it is entered along the edges, and where it is left.
+struct tree_sets {
+    std::vector<set_trees::set> arriving, leaving;
+};
+
+/// The least sets with: what arrives is the union of what leaves the nodes that are before it, and what
+/// leaves is that without `kills` and with `gens`. `before` and `after` are the edges and their
+/// transposition; `order` names every node once, most after those that are before it.
+///
+/// Complexity: O((V + E + kills + gens) log columns) if each node is visited once, and O(log columns) for
+/// each
+///             column in which sets that meet differ.
+struct union_problem {
+    csr_rows const& before;
+    csr_rows const& after;
+    std::vector<node_id> const& order;
+    csr_rows const& gens;
+    csr_rows const* kills = nullptr;  // none: nothing
+    csr_rows const* arrive = nullptr; // what arrives in any case; none: nothing
+};
+tree_sets solve_unions(set_trees& trees, union_problem const& problem);
+
+/// Live in: what leaves a node backwards; live out: what arrives.
+tree_sets live_by_trees(snapshot const& p, cross_block_values const& cross_block, set_trees& trees);
+
+/// By node, the columns of which a write reaches its entry, and its end.
+tree_sets written_by_trees(snapshot const& p, csr_rows const& writes, set_trees& trees);
 
 } // namespace sublet::detail
 

@@ -233,14 +233,16 @@ SUBLET_DECL std::vector<node_id> loop_ends(snapshot const& p, node_layout const&
     return last;
 }
 
-/// The walk without liveness. Returns whether its requirements hold; otherwise `ranges` are meaningless.
+/// The walk without liveness. Returns whether its requirements hold, and it takes no more than `most` ranges
+/// that are open at edges; otherwise `ranges` are meaningless.
 ///
 /// Ranges open at the beginning of the next node in the order stay open if it is a successor; for other
 /// successors the open ranges have been recorded.
 ///
 /// Complexity: O(V + E + values + touches) and the number of values live at each edge that does not lead to
 ///             the next node, and at the end of each node that has no such edge.
-SUBLET_DECL bool found_in_one_pass(snapshot const& p, node_layout const& layout, open_ranges& ranges)
+SUBLET_DECL bool found_in_one_pass(snapshot const& p, node_layout const& layout, open_ranges& ranges,
+                                   std::uint64_t most)
 {
     std::vector<unsigned char> const is_written = written_once(p);
     if (is_written.size() != p.values()) return false;
@@ -256,27 +258,53 @@ SUBLET_DECL bool found_in_one_pass(snapshot const& p, node_layout const& layout,
         node_id const n = layout.order[i];
         bool is_before_next = false;
         for (node_id s : p.successors(n)) is_before_next = is_before_next || layout.index_of[s] == i + 1;
-        if (!is_before_next) ranges.close_all(layout.end[n]);
+        std::uint64_t taken = 0;
+        auto take = [&taken](std::span<value_id const> values) { return taken += values.size(), values; };
+        if (!is_before_next) {
+            take(ranges.values());
+            ranges.close_all(layout.end[n]);
+        }
         for (node_id s : p.successors(n))
             if (layout.index_of[s] > i + 1)
-                for (value_id v : live_at_begin[p.nodes() - 1 - layout.index_of[s]])
+                for (value_id v : take(live_at_begin[p.nodes() - 1 - layout.index_of[s]]))
                     ranges.open(v, layout.end[n]);
         for (value_id v : end_reads[n]) ranges.open(v, layout.end[n]);
         ranges.walk(p, n, layout.end[n]);
 
         if (last[n] != no_node) // live at the header, so live throughout the loop
-            for (value_id v : ranges.values()) ranges.open(v, layout.end[layout.order[last[n]]]);
+            for (value_id v : take(ranges.values())) ranges.open(v, layout.end[layout.order[last[n]]]);
         if (search.parent[n] == no_node) // a root: values needed here may be read unwritten
             for (value_id v : ranges.values())
                 if (is_written[v]) return false;
         bool is_jumped_to = false;
         for (node_id pred : p.predecessors(n)) is_jumped_to = is_jumped_to || layout.index_of[pred] + 1 < i;
         if (is_jumped_to)
-            for (value_id v : ranges.values()) live_at_begin.append(v);
+            for (value_id v : take(ranges.values())) live_at_begin.append(v);
         live_at_begin.close_row();
+        if (taken > most) return false;
+        most -= taken;
     }
     ranges.close_all(0);
     return true;
+}
+
+SUBLET_DECL live_range_lists intervals_by_trees(snapshot const& p, node_layout const& layout)
+{
+    cross_block_values const cross_block = find_cross_block_values(p);
+    set_trees trees(cross_block.value.size());
+    tree_sets const live = live_by_trees(p, cross_block, trees);
+    open_ranges ranges(p.values());
+    for (std::size_t i = p.nodes(); i-- != 0;) {
+        node_id const n = layout.order[i];
+        set_trees::set const after = i + 1 != p.nodes() ? live.leaving[layout.order[i + 1]] : 0;
+        trees.each_difference(live.arriving[n], after, [&](std::uint32_t column, bool opens) {
+            if (opens) ranges.open(cross_block.value[column], layout.end[n]);
+            else ranges.close(cross_block.value[column], layout.end[n]);
+        });
+        ranges.walk(p, n, layout.end[n]);
+    }
+    ranges.close_all(0);
+    return ranges.closed().lists(live_range_lists::source::from_liveness, static_cast<step_id>(p.steps()));
 }
 
 } // namespace sublet::detail
@@ -312,15 +340,22 @@ SUBLET_DECL live_range_lists live_intervals(snapshot const& given, interval_opti
 {
     snapshot listed;
     snapshot const& p = detail::as_control_flow(given, listed);
+    bool const is_automatic = options.method == live_range_lists::source::automatic;
+    std::uint64_t const size =
+        p.nodes() + p.values() + p.touches({0, static_cast<step_id>(p.steps())}).size();
+    detail::node_layout const layout = detail::lay_out(p, options.order);
     if (options.method != live_range_lists::source::from_liveness) {
         detail::open_ranges ranges(p.values());
-        if (detail::found_in_one_pass(p, detail::lay_out(p, options.order), ranges))
+        if (detail::found_in_one_pass(p, layout, ranges, is_automatic ? 16 * size : no_limit))
             return ranges.closed().lists(live_range_lists::source::one_pass, static_cast<step_id>(p.steps()));
         SUBLET_EXPECTS(
-            options.method == live_range_lists::source::automatic,
+            is_automatic,
             "sublet: live intervals in one pass need strict SSA form, loops with one entry, and an order "
             "that keeps loops together and follows the other edges");
     }
+    // The walk lists all live sets: few of the live values change from node to node if the sets are large.
+    if (is_automatic && detail::bit_rows::words_for(p.values()) * p.nodes() > 4 * size)
+        return detail::intervals_by_trees(p, layout);
     return live_intervals(p, liveness(p), options.order);
 }
 
@@ -340,14 +375,22 @@ SUBLET_DECL live_range_lists unsorted_ranges::lists(std::size_t count, live_rang
     return found.lists(method, positions);
 }
 
-SUBLET_DECL bool is_overwritable(snapshot const& p, step_id s, value_id v)
+SUBLET_DECL std::vector<value_id> overwritable_operands(snapshot const& p, step_id s)
 {
-    for (overwrite o : p.overwrites(s)) {
-        if (o.in != v) continue;
-        for (touch t : p.touches(s))
-            if (t.defines() && t.value == o.out) return true;
-    }
-    return false;
+    std::vector<value_id> made, operands;
+    auto const pairs = p.overwrites(s);
+    if (pairs.empty()) return operands;
+    for (touch t : p.touches(s))
+        if (t.defines()) made.push_back(t.value);
+    sort_ascending(made);
+    for (overwrite o : pairs)
+        if (is_listed(made, o.out)) operands.push_back(o.in);
+    sort_ascending(operands);
+    std::size_t kept = 0;
+    for (value_id v : operands)
+        if (kept == 0 || operands[kept - 1] != v) operands[kept++] = v;
+    operands.resize(kept);
+    return operands;
 }
 
 /// By node, whether it reaches no node without successors.  O(V + E)
@@ -382,6 +425,7 @@ SUBLET_DECL snapshot augmented(snapshot const& p, std::vector<value_role> const&
         if (next.empty() || never_exits[n - 1]) next.push_back(exit_node);
         return next;
     };
+    std::vector<value_id> early; // read before the step writes
     auto effects = [&](node_id n, effect_sink& sink) {
         for (value_id v = 0; n == exit_node && v != p.values(); ++v)
             if (has_role(role[v], value_role::output)) sink.use(v);
@@ -389,10 +433,10 @@ SUBLET_DECL snapshot augmented(snapshot const& p, std::vector<value_role> const&
         step_range const range = p.steps_of(n - 1);
         for (step_id s = range.first; s != range.last; ++s) {
             if (s != range.first) sink.next_step();
+            if (operands == operand_end::read_early) early = overwritable_operands(p, s);
             for (touch t : p.touches(s))
                 if (t.defines() || t.writes()) sink.add(t.kind, t.value);
-                else if (t.kind == touch::access::use_early ||
-                         (operands == operand_end::read_early && is_overwritable(p, s, t.value)))
+                else if (t.kind == touch::access::use_early || is_listed(early, t.value))
                     sink.use_early(t.value);
                 else sink.use(t.value);
             sink.may_recompute(p.may_recompute(s));
@@ -494,6 +538,76 @@ SUBLET_DECL std::optional<live_ranges::order_violation> undefined_read(snapshot 
         if (auto read = read_of(v)) return read;
     }
     return std::nullopt;
+}
+
+SUBLET_DECL std::vector<unsigned char> reached_nodes(snapshot const& p)
+{
+    if (p.graph().items() == 0) return std::vector<unsigned char>(p.nodes(), 1);
+    std::vector<unsigned char> is_reached(p.nodes(), 0);
+    std::vector<node_id> open{0};
+    is_reached[0] = 1;
+    while (!open.empty()) {
+        node_id const n = open.back();
+        open.pop_back();
+        for (node_id next : p.successors(n))
+            if (!std::exchange(is_reached[next], 1)) open.push_back(next);
+    }
+    return is_reached;
+}
+
+SUBLET_DECL live_range_lists common_ranges(live_range_lists const& one, live_range_lists const& other)
+{
+    unsorted_ranges common;
+    for (value_id v = 0; v != one.values(); ++v) {
+        auto const a = one[v], b = other[v];
+        for (std::size_t i = 0, j = 0; i != a.size() && j != b.size();) {
+            common.add(v, {larger(a[i].first, b[j].first), smaller(a[i].last, b[j].last)});
+            a[i].last < b[j].last ? ++i : ++j;
+        }
+    }
+    return common.lists(one.values(), one.method(), one.positions());
+}
+
+SUBLET_DECL live_range_lists where_written(snapshot const& p, live_range_lists const& augmented,
+                                           std::vector<unsigned char> const& is_unwritten,
+                                           std::vector<node_id> const& order,
+                                           std::vector<step_id> const& position, bool counts_held)
+{
+    std::vector<unsigned char> const is_reached = reached_nodes(p);
+    std::vector<node_id> node_of(p.steps());
+    for (node_id n = 0; n != p.nodes(); ++n)
+        for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) node_of[s] = n;
+    unsorted_ranges kept;
+    for (value_id v = 0; v != p.values(); ++v)
+        if (!is_unwritten[v]) kept.add(v, {0, augmented.positions()});
+    csr_rows const writes = csr_rows::gathered(p.nodes(), [&](auto add) {
+        for (step_id s = 0; s != p.steps(); ++s)
+            for (touch t : p.touches(s))
+                if (is_unwritten[t.value] && t.defines() && is_reached[node_of[s]]) add(node_of[s], t.value);
+    });
+    set_trees trees(p.values());
+    tree_sets const written = written_by_trees(p, writes, trees);
+    std::vector<step_id> since(p.values(), 0); // by value: where its last range begins
+    set_trees::set before = 0;
+    auto walk_to = [&](set_trees::set next, step_id at) {
+        trees.each_difference(next, before, [&](value_id v, bool begins) {
+            if (begins) since[v] = at;
+            else kept.add(v, {since[v], at});
+        });
+        before = next;
+    };
+    for (node_id n : order) {
+        walk_to(written.arriving[n], position[p.steps_of(n).first]);
+        step_id const end = position[p.steps_of(n).last - 1] + 1;
+        for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s)
+            for (touch t : p.touches(s)) {
+                if (!is_unwritten[t.value]) continue;
+                if (t.defines() && is_reached[n]) kept.add(t.value, {position[s], end});
+                else if (counts_held) kept.add(t.value, {position[s], position[s] + 1});
+            }
+    }
+    walk_to(0, augmented.positions());
+    return common_ranges(augmented, kept.lists(p.values(), augmented.method(), augmented.positions()));
 }
 
 } // namespace detail

@@ -4,6 +4,8 @@
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 
+#include <algorithm>
+#include <queue>
 #include <span>
 #include <utility>
 
@@ -236,6 +238,139 @@ SUBLET_DECL sparse_sets live_by_exploration(snapshot const& p, cross_block_value
     sets.in = in_of.transposed(p.nodes());
     sets.out = out_of.transposed(p.nodes());
     return sets;
+}
+
+// --- liveness by trees -----------------------------------------------------------------------------------
+
+SUBLET_DECL set_trees::set set_trees::made(std::uint64_t node)
+{
+    if (node == 0) return 0;
+    SUBLET_EXPECTS(nodes_.size() < no_value, "sublet: more subsets than 32-bit ids");
+    nodes_.push_back(node);
+    return static_cast<set>(nodes_.size() - 1);
+}
+
+SUBLET_DECL set_trees::set set_trees::changed(set s, std::uint32_t column, bool is_in)
+{
+    set path[33]; // from the root: the node of each level
+    path[top_] = s;
+    for (unsigned level = top_; level != 0; --level)
+        path[level - 1] = child(path[level], (column >> (level + 5) & 1) != 0);
+    std::uint64_t const bit = std::uint64_t{1} << column % 64;
+    if (((nodes_[path[0]] & bit) != 0) == is_in) return s;
+    for (unsigned level = 0;; ++level) {
+        std::uint64_t node = nodes_[path[level]];
+        if (level == 0) node ^= bit;
+        else if ((column >> (level + 5) & 1) != 0)
+            node = (node & 0xffff'ffff) | std::uint64_t{path[level - 1]} << 32;
+        else node = (node & ~std::uint64_t{0xffff'ffff}) | path[level - 1];
+        if (node != 0 && path[level] >= kept_) nodes_[path[level]] = node;
+        else path[level] = made(node);
+        if (level == top_) return path[level];
+    }
+}
+
+/// Of those on the stack from `first` on, which it removes.
+SUBLET_DECL set_trees::set set_trees::united(std::size_t first, unsigned level)
+{
+    auto const others = stack_.begin() + static_cast<std::ptrdiff_t>(first) + 1; // the first one stays there
+    std::sort(others, stack_.end());
+    stack_.erase(std::unique(others, stack_.end()), stack_.end());
+    if (others != stack_.end() && *others == 0) stack_.erase(others);
+    std::size_t const end = stack_.size();
+    bool const is_one = end - first == 2 && (stack_[first] == 0 || stack_[first] == stack_[first + 1]);
+    set found = stack_[end - 1];
+    if (end - first != 1 && !is_one) {
+        std::uint64_t node = 0;
+        if (level == 0) {
+            for (std::size_t i = first; i != end; ++i) node |= nodes_[stack_[i]];
+        } else {
+            std::uint64_t children[2];
+            for (bool is_right : {false, true}) {
+                for (std::size_t i = first; i != end; ++i) stack_.push_back(child(stack_[i], is_right));
+                children[is_right] = united(end, level - 1);
+            }
+            node = children[1] << 32 | children[0];
+        }
+        std::size_t like = first;
+        while (like != end && nodes_[stack_[like]] != node) ++like;
+        found = like != end ? stack_[like] : made(node);
+    }
+    stack_.resize(first);
+    return found;
+}
+
+SUBLET_DECL tree_sets solve_unions(set_trees& trees, union_problem const& problem)
+{
+    std::size_t const nodes = problem.order.size();
+    tree_sets sets{std::vector<set_trees::set>(nodes, 0), std::vector<set_trees::set>(nodes, 0)};
+    std::vector<std::uint32_t> index_of(nodes);
+    // Nodes to visit again, in sweeps along the order and against it, so that what flows along a path in
+    // either direction takes one sweep.
+    std::vector<unsigned char> is_open(nodes, 0);
+    std::priority_queue<std::uint32_t> up, down; // `up`: index, complemented
+    std::vector<set_trees::set> meeting;
+    for (std::uint32_t i = 0; i != nodes; ++i) index_of[problem.order[i]] = i;
+    auto visit = [&](node_id n, bool is_first) {
+        meeting.assign(1, sets.arriving[n]);
+        for (node_id from : problem.before[n]) meeting.push_back(sets.leaving[from]);
+        set_trees::set arriving = trees.united(meeting);
+        trees.keep();
+        if (problem.arrive != nullptr)
+            for (std::uint32_t c : (*problem.arrive)[n]) arriving = trees.changed(arriving, c, true);
+        if (arriving == sets.arriving[n] && !is_first) return;
+        sets.arriving[n] = arriving;
+        trees.keep();
+        set_trees::set leaving = arriving;
+        if (problem.kills != nullptr)
+            for (std::uint32_t c : (*problem.kills)[n]) leaving = trees.changed(leaving, c, false);
+        for (std::uint32_t c : problem.gens[n]) leaving = trees.changed(leaving, c, true);
+        trees.keep();
+        leaving = trees.united({sets.leaving[n], leaving});
+        if (std::exchange(sets.leaving[n], leaving) == leaving) return;
+        std::uint32_t const here = index_of[n];
+        for (node_id to : problem.after[n])
+            if (std::uint32_t const i = index_of[to];
+                (!is_first || i <= here) && !std::exchange(is_open[to], 1)) {
+                if (i > here) up.push(~i);
+                else down.push(i);
+            }
+    };
+    for (node_id n : problem.order) visit(n, true);
+    while (!up.empty() || !down.empty()) {
+        while (!down.empty()) {
+            node_id const n = problem.order[down.top()];
+            down.pop();
+            is_open[n] = 0;
+            visit(n, false);
+        }
+        while (!up.empty()) {
+            node_id const n = problem.order[~up.top()];
+            up.pop();
+            is_open[n] = 0;
+            visit(n, false);
+        }
+    }
+    return sets;
+}
+
+SUBLET_DECL tree_sets live_by_trees(snapshot const& p, cross_block_values const& cross_block,
+                                    set_trees& trees)
+{
+    std::vector<node_id> const order = depth_first(p.graph()).postorder;
+    return solve_unions(trees, {.before = p.graph(),
+                                .after = p.predecessors(),
+                                .order = order,
+                                .gens = cross_block.reads,
+                                .kills = &cross_block.writes,
+                                .arrive = &cross_block.reads_at_end});
+}
+
+SUBLET_DECL tree_sets written_by_trees(snapshot const& p, csr_rows const& writes, set_trees& trees)
+{
+    std::vector<node_id> const order = reverse_postorder(depth_first(p.graph()));
+    return solve_unions(trees,
+                        {.before = p.predecessors(), .after = p.graph(), .order = order, .gens = writes});
 }
 
 } // namespace sublet::detail

@@ -56,49 +56,6 @@ SUBLET_DECL bool needs_root(touch t, plan_requirements const& required)
     return is_given(required.role[r]) || required.first_def[r] != plan_requirements::never;
 }
 
-/// Reads with no write before them in their nodes, of values that must be written.
-struct exposed_reads {
-    std::vector<node_id> node;     // by read
-    std::vector<step_id> position; // the number of steps: end of the program
-    csr_rows of;                   // by value: reads, ascending by position
-};
-
-SUBLET_DECL exposed_reads find_exposed(snapshot const& p, plan_requirements const& required,
-                                       node_ends const& ends, flow_options const& options)
-{
-    exposed_reads reads;
-    std::vector<value_id> read_of; // by read
-    std::vector<node_id> written_in(p.values(), no_node);
-    auto note = [&](value_id v, node_id n, step_id position) {
-        if (written_in[v] == n || is_given(required.role[v])) return;
-        if (options.allows_undefined && required.first_def[v] != plan_requirements::never) return;
-        reads.node.push_back(n);
-        reads.position.push_back(position);
-        read_of.push_back(v);
-    };
-    for (node_id n = 0; n != p.nodes(); ++n) {
-        step_range const node_steps = p.steps_of(n);
-        for (step_id s = node_steps.first; s != node_steps.last; ++s) {
-            for (touch t : p.touches(s))
-                if (t.defines()) written_in[t.value] = n;
-                else note(t.value, n, required.position[s]);
-            for (touch t : p.touches(s)) // a view needs its root, which the step may make
-                if (needs_root(t, required)) note(required.root[t.value], n, required.position[s]);
-        }
-        for (value_id v : ends.read_by_edges[n]) note(v, n, required.position[node_steps.last - 1]);
-        if (p.successors(n).empty())
-            for (value_id v : ends.outputs) note(v, n, static_cast<step_id>(p.steps()));
-    }
-    std::vector<sort_key> by_position;
-    for (std::size_t i = 0; i != read_of.size(); ++i)
-        by_position.push_back({reads.position[i], 0, static_cast<std::uint32_t>(i)});
-    sort_by_key(by_position);
-    reads.of = csr_rows::gathered(p.values(), [&](auto add) {
-        for (sort_key const& k : by_position) add(read_of[k.id], k.id);
-    });
-    return reads;
-}
-
 } // namespace sublet::detail
 
 namespace sublet {
@@ -124,31 +81,40 @@ SUBLET_DECL std::optional<witness> find_unwritten_read(snapshot const& p,
             if (!is_given(required.role[v])) found(v, 0);
         return first;
     }
-    csr_rows const writers = csr_rows::gathered(p.values(), [&p](auto add) {
-        for (node_id n = 0; n != p.nodes(); ++n)
+    detail::shared_sets sets(p.values());
+    auto const written =
+        find_along_paths(detail::along::all_paths, p, sets, 0, [&](node_id n, detail::shared_sets::set now) {
             for (touch t : p.touches(p.steps_of(n)))
-                if (t.defines()) add(t.value, n);
-    });
-    detail::exposed_reads const reads = detail::find_exposed(p, required, ends, options);
-    std::vector<value_id> passed_for(p.nodes(), no_value); // by node: the last value searched for
-    std::vector<node_id> open;
-    for (value_id v = 0; v != p.values(); ++v) {
-        if (reads.of[v].empty()) continue;
-        for (node_id n : writers[v]) passed_for[n] = v; // the value is written where n ends
-        bool is_found = false;                          // later reads have later positions
-        for (std::uint32_t r : reads.of[v]) {
-            if (is_found) break;
-            open.push_back(reads.node[r]);
-            while (!open.empty()) {
-                node_id const n = open.back();
-                open.pop_back();
-                is_found = is_found || n == 0;
-                for (node_id before : p.predecessors(n))
-                    if (std::exchange(passed_for[before], v) != v) open.push_back(before);
-            }
-            if (is_found) found(v, reads.position[r]);
+                if (t.defines()) now = sets.with(now, t.value);
+            return now;
+        });
+    auto has_to_be_written = [&](value_id v) {
+        bool const is_never_written = required.first_def[v] == detail::plan_requirements::never;
+        return !is_given(required.role[v]) && (!options.allows_undefined || is_never_written);
+    };
+    std::vector<node_id> written_in(p.values(), no_node);
+    std::vector<detail::shared_sets::set> at_exits;
+    for (node_id n = 0; n != p.nodes(); ++n) {
+        if (!written.is_reached[n]) continue;
+        auto read = [&](value_id v, step_id position) {
+            if (written_in[v] != n && has_to_be_written(v) && !sets.has(written.entering[n], v))
+                found(v, position);
+        };
+        step_range const node_steps = p.steps_of(n);
+        for (step_id s = node_steps.first; s != node_steps.last; ++s) {
+            for (touch t : p.touches(s))
+                if (t.defines()) written_in[t.value] = n;
+                else read(t.value, required.position[s]);
+            for (touch t : p.touches(s)) // a view needs its root, which the step may make
+                if (needs_root(t, required)) read(required.root[t.value], required.position[s]);
         }
+        for (value_id v : ends.read_by_edges[n]) read(v, required.position[node_steps.last - 1]);
+        if (p.successors(n).empty()) at_exits.push_back(written.leaving[n]);
     }
+    if (at_exits.empty()) return first;
+    detail::shared_sets::set const at_end = sets.common(at_exits);
+    for (value_id v : ends.outputs)
+        if (has_to_be_written(v) && !sets.has(at_end, v)) found(v, static_cast<step_id>(p.steps()));
     return first;
 }
 
@@ -677,8 +643,9 @@ public:
     flow_checker(snapshot const& program, memory_plan const& plan, plan_requirements const& required,
                  node_ends const& ends, plan_options const& options)
         : program_(program), plan_(plan), required_(required), ends_(ends), in_place_(options.in_place),
-          bytes_(options.bytes.tabulate(program.values())), pieces_(find_pieces()), classes_(required, plan), available_(classes_, program.values()), held_(classes_.size()),
-          written_(classes_.size()), query_{program, required, classes_, {}, {}}
+          bytes_(options.bytes.tabulate(program.values())), pieces_(find_pieces()), classes_(required, plan),
+          available_(classes_), held_(classes_.size()), written_(classes_.size()),
+          query_{program, required, classes_, {}, {}}
     {
     }
 
@@ -687,24 +654,32 @@ public:
         query_.entry_overlap.assign(classes_.size(), no_value);
         std::vector<value_id> const disjoint = given();
         if (program_.nodes() == 0) return clash_of_given();
-        available_values const available_in(program_, classes_, disjoint, available_);
-        query_.is_reached = available_in.reached();
+        sets_along_paths const available_in = find_available(program_, classes_, disjoint, available_);
+        query_.is_reached = available_in.is_reached;
+        std::size_t ends = 0;
+        for (node_id n = 0; n != program_.nodes(); ++n) {
+            reads_outputs_.push_back(program_.successors(n).empty() || ends_.is_endless[n]);
+            ends += reads_outputs_[n];
+        }
+        std::vector<value_id> outputs; // at one end of the program all, at several only those that matter
+        for (value_id v : ends_.outputs)
+            if (ends < 2 || is_contested(v)) outputs.push_back(v);
         for (std::size_t i = 0; i != program_.nodes(); ++i) {
             node_id const n = node_at(i);
-            if (!available_in.is_reached(n)) continue;
-            available_in.add_at_entry(n, available_);
+            if (!available_in.is_reached[n]) continue;
+            available_.become(available_in.entering[n]);
             step_range const node_steps = program_.steps_of(n);
             for (step_id s = node_steps.first; s != node_steps.last; ++s)
                 if (auto fact = fault_at(s, n)) return fact;
             for (value_id v : ends_.read_by_edges[n])
                 if (auto fact = check_available(v, n, node_steps.last)) return fact;
-            if (program_.successors(n).empty() || ends_.is_endless[n])
-                for (value_id v : ends_.outputs) {
+            if (reads_outputs_[n])
+                for (value_id v : outputs) {
                     if (auto fact = check_available(v, n, node_steps.last)) return fact;
                     for (value_id piece : pieces_[required_.root[v]])
                         if (auto fact = check_available(piece, n, node_steps.last)) return fact;
                 }
-            static_cast<void>(available_.drain());
+            available_.sets().release();
         }
         return clash_of_given();
     }
@@ -772,21 +747,39 @@ private:
         return disjoint;
     }
 
-    std::optional<witness> check_available(value_id v, node_id n, step_id before) const
+    /// Whether a read of a value of the class may find other bytes.
+    bool is_contested(value_id v)
     {
-        if (!classes_.is_placed(v) || available_.has(v)) return std::nullopt;
+        if (!classes_.is_placed(v)) return false;
+        if (is_contested_.empty()) {
+            std::vector<value_id> given;
+            for (value_id g = 0; g != program_.values(); ++g)
+                if (classes_.is_placed(g) && is_given(required_.role[g])) given.push_back(g);
+            is_contested_ =
+                find_contested(program_, classes_, ends_.read_by_edges, ends_.outputs, reads_outputs_, given);
+            for (std::uint32_t rank = 0; rank != classes_.size(); ++rank)
+                if (query_.entry_overlap[rank] != no_value) is_contested_[rank] = 1;
+        }
+        return is_contested_[classes_.rank_of(v)] != 0;
+    }
+
+    std::optional<witness> check_available(value_id v, node_id n, step_id before)
+    {
+        if (!classes_.is_placed(v) || available_.has(v) || !is_contested(v)) return std::nullopt;
         return find_clobber_path(query_, v, n, before);
     }
 
     /// The first fault of a step: reads, then writes; what it holds and writes is disjoint, unless in place.
     std::optional<witness> fault_at(step_id s, node_id n)
     {
+        enter(s);
         std::vector<value_id> unavailable; // held, but undefined on some path: these may overlap others
         for (touch t : program_.touches(s)) {
             if (!classes_.is_placed(t.value)) continue;
-            if (value_id const r = required_.root[t.value]; needs_root(t, required_) && !defines(s, r))
+            if (value_id const r = required_.root[t.value]; needs_root(t, required_) && !is_listed(made_, r))
                 if (auto fact = check_available(r, n, s)) return fact;
-            if (t.kind == touch::access::write_view)
+            if (t.kind == touch::access::write_view && !pieces_[required_.root[t.value]].empty() &&
+                is_contested(t.value))
                 for (value_id piece : pieces_[required_.root[t.value]]) // it changes bytes that may be there
                     if (piece != t.value && have_common_bytes(piece, t.value))
                         if (auto fact = check_available(piece, n, s)) return fact;
@@ -805,12 +798,11 @@ private:
             classes_.for_each_overlap(written_, t.value,
                                       [&](std::uint32_t other) { report_clash(classes_.root_at(other)); });
             classes_.for_each_overlap(held_, t.value, [&](std::uint32_t other) {
-                if (!can_overwrite(s, classes_.root_at(other), t.value))
-                    report_clash(classes_.root_at(other));
+                if (!can_overwrite(classes_.root_at(other), t.value)) report_clash(classes_.root_at(other));
             });
             for (value_id other : unavailable)
                 if (classes_.rank_of(other) != classes_.rank_of(t.value) &&
-                    classes_.overlaps(other, t.value) && !can_overwrite(s, other, t.value))
+                    classes_.overlaps(other, t.value) && !can_overwrite(other, t.value))
                     report_clash(other);
             written_.insert(classes_.rank_of(t.value));
         }
@@ -822,27 +814,38 @@ private:
         }
         return fact;
     }
-    bool defines(step_id s, value_id v) const
+    /// Lists what the step makes, and what it says may be overwritten.
+    void enter(step_id s)
     {
+        made_.clear();
+        held_values_.clear();
+        pairs_.clear();
+        if (program_.has_views())
+            for (touch t : program_.touches(s))
+                if (t.defines()) made_.push_back(t.value);
+        sort_ascending(made_);
+        if (!in_place_ || program_.overwrites(s).empty()) return;
         for (touch t : program_.touches(s))
-            if (t.defines() && t.value == v) return true;
-        return false;
+            if (t.holds())
+                held_values_.push_back({required_.root[t.value], t.kind == touch::access::write, t.value});
+        for (overwrite o : program_.overwrites(s)) pairs_.push_back({o.in, o.out, 0});
+        sort_by_key(held_values_);
+        sort_by_key(pairs_);
     }
     /// Whether `out` lies within `in` and may overwrite all that the step holds of its class.
-    bool can_overwrite(step_id s, value_id in, value_id out) const
+    bool can_overwrite(value_id in, value_id out) const
     {
-        if (!in_place_ || place_of(plan_, required_.root[in]) != place_of(plan_, required_.root[out]))
-            return false;
-        if (required_.bytes[required_.root[out]] > required_.bytes[required_.root[in]]) return false;
-        for (touch t : program_.touches(s)) {
-            if (required_.root[t.value] != required_.root[in]) continue;
-            if (t.kind == touch::access::write) return false;
-            if (t.kind != touch::access::use) continue;
-            bool is_declared = false;
-            for (overwrite o : program_.overwrites(s))
-                is_declared = is_declared || (o.in == t.value && o.out == out &&
-                                              place_of(plan_, o.in) == place_of(plan_, o.out));
-            if (!is_declared) return false;
+        value_id const root = required_.root[in];
+        if (pairs_.empty() || place_of(plan_, root) != place_of(plan_, required_.root[out])) return false;
+        if (required_.bytes[required_.root[out]] > required_.bytes[root]) return false;
+        std::size_t i = partition_point(held_values_.size(),
+                                        [&](std::size_t at) { return held_values_[at].key >= root; });
+        for (; i != held_values_.size() && held_values_[i].key == root; ++i) {
+            value_id const v = held_values_[i].id;
+            bool const is_changed = held_values_[i].tie != 0;
+            if (is_changed || !is_listed(pairs_, sort_key{v, out, 0}) ||
+                place_of(plan_, v) != place_of(plan_, out))
+                return false;
         }
         return true;
     }
@@ -858,6 +861,10 @@ private:
     available_set available_; // at the current position
     rank_set held_, written_; // by the current step
     clobber_query query_;
+    std::vector<value_id> made_;                // by the current step, if there are views
+    std::vector<sort_key> held_values_, pairs_; // of the current step: {root, is changed, value}, {in, out}
+    std::vector<unsigned char> reads_outputs_;  // by node
+    std::vector<unsigned char> is_contested_;   // by rank; empty until it is asked
 };
 
 /// Whether the plan is for this program and reading, and its order names every node once.

@@ -4,6 +4,12 @@
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/in_place.hpp>
 
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <utility>
+#include <vector>
+
 // --- in place pairs --------------------------------------------------------------------------------------
 
 namespace sublet {
@@ -147,37 +153,38 @@ SUBLET_DECL buffer_table take_in_place(snapshot const& p, dependence_graph const
 
 namespace sublet::detail {
 
-/// The last read of `operand`, by `step` at `position`, outside the live range of the buffer: a result may be
-/// written over it there.
+/// The last read of `operand` by `step`, outside the live range of the buffer: a result may be written over
+/// it there.
 struct last_read {
-    step_id position = 0;
     step_id step = 0;
     value_id operand = no_value;
 };
 
+/// Of a buffer. Where two are joined, the smaller one is put into the other one.
 struct joined_life {
-    std::vector<live_range> ranges; // ascending; they do not touch
-    std::vector<last_read> last_reads;
-};
+    std::map<step_id, step_id> ranges;            // from begin to end; they do not touch
+    std::multimap<step_id, last_read> last_reads; // by position
+    std::multimap<step_id, value_id> made;        // by step, if it declares pairs
 
-SUBLET_DECL std::vector<live_range> merged_ranges(std::vector<live_range> const& a,
-                                                  std::vector<live_range> const& b)
-{
-    std::vector<live_range> both;
-    for (std::size_t i = 0, j = 0; i != a.size() || j != b.size();) {
-        live_range const next = j == b.size() || (i != a.size() && a[i].first < b[j].first) ? a[i++] : b[j++];
-        if (!both.empty() && next.first <= both.back().last) both.back() = hull(both.back(), next);
-        else both.push_back(next);
+    [[nodiscard]] bool has(step_id position) const
+    {
+        auto const after = ranges.upper_bound(position);
+        return after != ranges.begin() && std::prev(after)->second > position;
     }
-    return both;
-}
-
-SUBLET_DECL bool has_position(std::vector<live_range> const& ranges, step_id position)
-{
-    std::size_t const at =
-        partition_point(ranges.size(), [&](std::size_t i) { return ranges[i].last > position; });
-    return at != ranges.size() && ranges[at].first <= position;
-}
+    [[nodiscard]] bool overlaps(live_range r) const
+    {
+        auto const after = ranges.lower_bound(r.last);
+        return after != ranges.begin() && std::prev(after)->second > r.first;
+    }
+    void add(live_range r)
+    {
+        auto at = ranges.upper_bound(r.first);
+        if (at != ranges.begin() && std::prev(at)->second >= r.first) --at;
+        for (; at != ranges.end() && at->first <= r.last; at = ranges.erase(at))
+            r = hull(r, {at->first, at->second});
+        ranges.emplace_hint(at, r.first, r.last);
+    }
+};
 
 SUBLET_DECL std::vector<unsigned> loop_depths(snapshot const& p)
 {
@@ -206,19 +213,33 @@ public:
                 for (live_range r : lives[v]) all.add(table.buffer_of[v], r);
         live_range_lists const by_buffer = all.lists(table.buffers.size(), lives.method(), lives.positions());
         for (buffer_id b = 0; b != life_.size(); ++b)
-            for (live_range r : by_buffer[b]) life_[b].ranges.push_back(r);
-        for (overwrite o : p.overwrites()) {
-            joined_life& life = life_[table.buffer_of[o.in]];
-            if (!is_overwritable(p, o.step, o.in) || has_position(life.ranges, position[o.step])) continue;
-            bool is_read = false;
-            bool is_written = false;
+            for (live_range r : by_buffer[b])
+                life_[b].ranges.emplace_hint(life_[b].ranges.end(), r.first, r.last);
+        std::vector<buffer_id> changed; // by the step
+        std::vector<value_id> used;
+        step_id last = no_step;
+        for (overwrite o : p.overwrites()) { // by step
+            pairs_.push_back({o.step, std::uint64_t{o.in} << 32 | o.out, 0});
+            if (std::exchange(last, o.step) == o.step) continue;
+            changed.clear();
+            used.clear();
             for (touch t : p.touches(o.step)) {
-                is_read |= t.value == o.in && t.kind == touch::access::use;
-                is_written |=
-                    t.kind == touch::access::write && table.buffer_of[t.value] == table.buffer_of[o.in];
+                buffer_id const b = table.buffer_of[t.value];
+                (t.defines() ? made_ : read_).push_back({o.step, t.value, 0});
+                if (t.kind == touch::access::use) used.push_back(t.value);
+                if (t.kind == touch::access::write) changed.push_back(b);
+                if (t.defines()) life_[b].made.emplace(o.step, t.value);
             }
-            if (is_read && !is_written) life.last_reads.push_back({position[o.step], o.step, o.in});
+            sort_ascending(changed);
+            sort_ascending(used);
+            for (value_id in : overwritable_operands(p, o.step)) {
+                joined_life& life = life_[table.buffer_of[in]];
+                if (!life.has(position[o.step]) && is_listed(used, in) &&
+                    !is_listed(changed, table.buffer_of[in]))
+                    life.last_reads.emplace(position[o.step], last_read{o.step, in});
+            }
         }
+        for (std::vector<sort_key>* keys : {&pairs_, &made_, &read_}) sort_by_key(*keys);
     }
 
     /// The declared pairs, the largest weight first.
@@ -249,14 +270,17 @@ public:
 
     void join(overwrite pair)
     {
-        if (!touches(pair.step, pair.in, false) || !touches(pair.step, pair.out, true)) return;
+        if (!is_listed(read_, sort_key{pair.step, pair.in, 0}) ||
+            !is_listed(made_, sort_key{pair.step, pair.out, 0}))
+            return;
         buffer_id const a = buffer_of(pair.in), b = buffer_of(pair.out);
         if (!lie_alike(pair)) return;
         if (a == b || !are_alike(table_.buffers[a], table_.buffers[b])) return;
-        if (overlaps({life_[a].ranges.data(), life_[a].ranges.size()},
-                     {life_[b].ranges.data(), life_[b].ranges.size()}))
-            return;
-        if (!is_overwrite_declared(a, b) || !is_overwrite_declared(b, a)) return;
+        bool const is_a_smaller = life_[a].ranges.size() < life_[b].ranges.size();
+        joined_life &few = life_[is_a_smaller ? a : b], &many = life_[is_a_smaller ? b : a];
+        for (auto const& [first, last] : few.ranges)
+            if (many.overlaps({first, last})) return;
+        if (!is_overwrite_declared(few, many) || !is_overwrite_declared(many, few)) return;
 
         buffer_id const into = smaller(a, b), from = larger(a, b); // the table stays sorted by root
         buffer &to = table_.buffers[into], &merged = table_.buffers[from];
@@ -264,12 +288,17 @@ public:
         to.role = to.role | merged.role;
         to.alignment = larger(to.alignment, merged.alignment);
         joined_[from] = into;
-        joined_life const into_life = std::exchange(life_[into], {}),
-                          from_life = std::exchange(life_[from], {});
-        life_[into].ranges = merged_ranges(into_life.ranges, from_life.ranges);
-        for (joined_life const* source : {&into_life, &from_life})
-            for (last_read h : source->last_reads) // if the result is alive now, no other may overwrite it
-                if (!has_position(life_[into].ranges, h.position)) life_[into].last_reads.push_back(h);
+        // If the result is alive at a last read, no other may overwrite that operand.
+        drop_last_reads(few, many);
+        drop_last_reads(many, few);
+        for (auto const& [first, last] : few.ranges) many.add({first, last});
+        if (few.last_reads.size() > many.last_reads.size()) few.last_reads.swap(many.last_reads);
+        many.last_reads.merge(few.last_reads);
+        if (few.made.size() > many.made.size()) few.made.swap(many.made);
+        many.made.merge(few.made);
+        joined_life joined = std::move(many);
+        life_[from] = {};
+        life_[into] = std::move(joined);
     }
 
     /// Removes buffers that were merged into others.
@@ -289,12 +318,6 @@ public:
     }
 
 private:
-    bool touches(step_id s, value_id v, bool writes) const
-    {
-        for (touch t : p_.touches(s))
-            if (t.value == v && (t.defines()) == writes) return true;
-        return false;
-    }
     /// In buffers that begin at the same byte.
     bool lie_alike(overwrite pair) const
     {
@@ -309,25 +332,45 @@ private:
     }
     /// Whether at each last read of `from` where `to` is alive, the step declares that all that it writes of
     /// `to` may overwrite that operand. (Occupants alive before the step overlap with `from` itself.)
-    bool is_overwrite_declared(buffer_id from, buffer_id to)
+    bool is_overwrite_declared(joined_life const& from, joined_life const& to) const
     {
-        for (last_read h : life_[from].last_reads) {
-            if (!has_position(life_[to].ranges, h.position)) continue;
-            for (touch t : p_.touches(h.step)) {
-                if (!t.defines() || buffer_of(t.value) != to) continue;
-                bool is_declared = false;
-                for (overwrite o : p_.overwrites(h.step))
-                    is_declared |= o.in == h.operand && o.out == t.value && lie_alike(o);
-                if (!is_declared) return false;
+        auto is_declared = [&](last_read h) {
+            auto const [first, last] = to.made.equal_range(h.step);
+            for (auto made = first; made != last; ++made) {
+                sort_key const pair{h.step, std::uint64_t{h.operand} << 32 | made->second, 0};
+                if (!is_listed(pairs_, pair) || !lie_alike({h.step, h.operand, made->second})) return false;
             }
+            return true;
+        };
+        return !is_any_last_read(from.last_reads, to, [&](auto at) { return !is_declared(at->second); });
+    }
+    /// Whether `holds` for a last read at which `to` is alive.
+    ///
+    /// Complexity: O(log n) for each of these, and for each read or for each range of `to`, which are fewer.
+    template <class Reads, class Holds>
+    static bool is_any_last_read(Reads& reads, joined_life const& to, Holds holds)
+    {
+        if (reads.size() <= to.ranges.size()) {
+            for (auto at = reads.begin(); at != reads.end();)
+                if (auto const now = at++; to.has(now->first) && holds(now)) return true;
+            return false;
         }
-        return true;
+        for (auto const& [first, last] : to.ranges)
+            for (auto at = reads.lower_bound(first); at != reads.end() && at->first < last;)
+                if (holds(at++)) return true;
+        return false;
+    }
+    static void drop_last_reads(joined_life& from, joined_life const& to)
+    {
+        is_any_last_read(from.last_reads, to, [&](auto at) { return from.last_reads.erase(at), false; });
     }
 
     snapshot const& p_;
     buffer_table& table_;
     std::vector<buffer_id> joined_; // union-find: leads to the buffer that b is part of
     std::vector<joined_life> life_; // by buffer: union over its members
+    std::vector<sort_key> pairs_, made_,
+        read_; // {step, operand and result}, {step, value}: where pairs are declared
 };
 
 } // namespace sublet::detail
