@@ -10,7 +10,7 @@
 // (--seconds) seconds or 8 GiB is shown as "-", and ends its line. A time is that of the processor, the
 // mean of the runs that begin within a tenth of a second.
 //
-// --only and --shape select those whose name contains the word.
+// --only and --shape select the names that contain the word.
 
 #include "growth_cases.hpp"
 #include "measure.hpp"

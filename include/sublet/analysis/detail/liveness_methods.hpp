@@ -149,8 +149,8 @@ sparse_sets live_by_exploration(snapshot const& p, cross_block_values const& cro
 /// in which they do not differ, and is compared with it in the size of the rest.
 ///
 ///       *              *      live in and live out of a node that reads column 5 only
-///      / \            / \
-///     5   \----*----/    { }
+///      ╱ ╲            ╱ ╲
+///     5   ╲────*────╱    { }
 ///
 /// Source: Driscoll, Sarnak, Sleator and Tarjan, "Making data structures persistent", JCSS 38, 1989: path
 /// copying.

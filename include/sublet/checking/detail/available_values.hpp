@@ -27,9 +27,9 @@
 /// in few numbers shares the other subtrees with it.
 ///
 ///     { 3, 200 }       *              { 3, 70, 200 }     *         both have this leaf: 3
-///                    /   \                              /   \
+///                    ╱   ╲                              ╱   ╲
 ///                   *     *                            *     *     and this subtree: 200
-///                  /       \                          / \
+///                  ╱       ╲                          ╱ ╲
 ///                 3        200                       3  70
 ///
 /// Source: Driscoll, Sarnak, Sleator and Tarjan, "Making data structures persistent", JCSS 38, 1989: path
@@ -308,7 +308,7 @@ sets_along_paths find_available(snapshot const& p, placed_classes const& classes
 /// written at all.
 ///
 ///     0: def a          1 writes over a, but there a was not written; 2 does, but there a is not needed
-///        /   \
+///        ╱   ╲
 ///     1: b    2: use a, then def b
 
 /// By rank, whether the class is contested, or may be: a class of several values counts as needed before all

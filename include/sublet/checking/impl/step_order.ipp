@@ -60,17 +60,17 @@ SUBLET_DECL byte_order::byte_order(snapshot const& p, plan_requirements const& r
     auto list_blocks = [&](auto add_whole, auto add_part) {
         for (std::uint32_t i = 0; i != accesses_.size(); ++i) {
             value_id const v = accesses_[i].value, r = required.root[v];
-            std::size_t const first = leaves + index_of(r, required.offset_in_root[v]);
-            std::size_t const last = leaves + index_of(r, end_of(v));
-            if (first >= last) continue;
-            for (std::size_t low = first, high = last; low < high; low = (low + 1) / 2, high /= 2) {
+            std::size_t const begin = leaves + index_of(r, required.offset_in_root[v]);
+            std::size_t const end = leaves + index_of(r, end_of(v));
+            if (begin >= end) continue;
+            for (std::size_t low = begin, high = end; low < high; low = (low + 1) / 2, high /= 2) {
                 if (low % 2 != 0) add_whole(low, 2 * i);
                 if (high % 2 != 0) add_whole(high - 1, 2 * i);
             }
             std::size_t size = 1;
-            for (std::size_t low = first, high = last - 1; low != 0; low /= 2, high /= 2, size *= 2) {
-                if (low * size < first || (low + 1) * size > last) add_part(low, 2 * i + 1);
-                if (high != low && (high + 1) * size > last) add_part(high, 2 * i + 1);
+            for (std::size_t low = begin, high = end - 1; low != 0; low /= 2, high /= 2, size *= 2) {
+                if (low * size < begin || (low + 1) * size > end) add_part(low, 2 * i + 1);
+                if (high != low && (high + 1) * size > end) add_part(high, 2 * i + 1);
             }
         }
     };
