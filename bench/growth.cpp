@@ -22,7 +22,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <ctime>
 #include <exception>
 #include <new>
@@ -119,23 +118,6 @@ bool measured_apart(growth_call const& call, growth_shape const& shape, std::siz
     return is_whole;
 }
 
-/// Why a line grows by more than a factor of 2 from one size to the next; an empty shape: any.
-struct known_reason {
-    char const *call, *shape, *why;
-};
-
-constexpr known_reason reasons[] = {
-    {"", "", ""},
-};
-
-char const* reason_of(growth_call const& call, growth_shape const& shape)
-{
-    for (known_reason const& r : reasons)
-        if (std::strcmp(r.call, call.name) == 0 && (*r.shape == 0 || std::strcmp(r.shape, shape.name) == 0))
-            return r.why;
-    return "";
-}
-
 void print_line(arguments const& args, growth_call const& call, growth_shape const& shape)
 {
     std::vector<cell> cells;
@@ -147,6 +129,7 @@ void print_line(arguments const& args, growth_call const& call, growth_shape con
         cells.push_back(one);
     }
     bool is_marked = false;
+    bench::growth_reason const* const reason = bench::reason_of(call, shape);
     std::printf("%-25s %-19s", call.name, shape.name);
     for (double cell::* what : {&cell::nanoseconds, &cell::bytes}) {
         double factor = 1;
@@ -159,7 +142,7 @@ void print_line(arguments const& args, growth_call const& call, growth_shape con
         is_marked |= what == &cell::nanoseconds && factor > 2;
     }
     is_marked |= cells.size() != args.to - args.from + 1;
-    std::printf(" %s %s\n", is_marked ? "*" : " ", is_marked ? reason_of(call, shape) : "");
+    std::printf(" %s %s\n", is_marked ? "*" : " ", is_marked && reason != nullptr ? reason->why : "");
     std::fflush(stdout);
 }
 

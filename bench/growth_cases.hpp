@@ -39,11 +39,19 @@
 #include <sublet/sharing/color_intervals.hpp>
 #include <sublet/sharing/share_slots.hpp>
 
+#if defined(SUBLET_GROWTH_READS_JSON)
+#include <sublet/adapt/json.hpp>
+
+#include <sstream>
+#endif
+
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -55,9 +63,9 @@ using namespace sublet;
 
 /// A program with its options; `n` counts its steps or, if these are few, its values.
 struct growth_input {
-    std::string name;
     snapshot program;
     plan_options options = {.bytes = [](value_id v) { return byte_count{16} + 16 * (v % 7); }};
+    flow_options flow = {};
 };
 
 /// A shape of programs, by its number of steps.
@@ -74,20 +82,20 @@ inline value_id id(std::size_t i) { return static_cast<value_id>(i); }
 /// Each step uses the value before.
 inline growth_input chain(std::size_t n)
 {
-    return {"chain", sequence(n, n, [](step_id s, effect_sink& k) {
-                if (s != 0) k.use(s - 1);
-                k.def(s);
-            })};
+    return {sequence(n, n, [](step_id s, effect_sink& k) {
+        if (s != 0) k.use(s - 1);
+        k.def(s);
+    })};
 }
 
 /// Every other step makes a value for the next tooth only.
 inline growth_input comb(std::size_t n)
 {
-    return {"comb", sequence(n, n, [](step_id s, effect_sink& k) {
-                if (s >= 2) k.use(s / 2 * 2 - 2);
-                if (s % 2 == 1) k.use(s - 1);
-                k.def(s);
-            })};
+    return {sequence(n, n, [](step_id s, effect_sink& k) {
+        if (s >= 2) k.use(s / 2 * 2 - 2);
+        if (s % 2 == 1) k.use(s - 1);
+        k.def(s);
+    })};
 }
 
 /// Each task needs those to the left and above.
@@ -95,28 +103,27 @@ inline growth_input grid(std::size_t n)
 {
     std::size_t side = 1;
     while (side * side < n) ++side;
-    return {"grid", sequence(side * side, side * side, [side](step_id s, effect_sink& k) {
-                if (s % side != 0) k.use(s - 1);
-                if (s >= side) k.use(s - side);
-                k.def(s);
-            })};
+    return {sequence(side * side, side * side, [side](step_id s, effect_sink& k) {
+        if (s % side != 0) k.use(s - 1);
+        if (s >= side) k.use(s - side);
+        k.def(s);
+    })};
 }
 
 /// Sixteen tasks a layer; each needs three of the layer before.
 inline growth_input layers(std::size_t n)
 {
-    return {"layers", sequence(n, n, [](step_id s, effect_sink& k) {
-                if (s >= 16)
-                    for (step_id i : {0, 5, 11}) k.use(s / 16 * 16 - 16 + (s + i) % 16);
-                k.def(s);
-            })};
+    return {sequence(n, n, [](step_id s, effect_sink& k) {
+        if (s >= 16)
+            for (step_id i : {0, 5, 11}) k.use(s / 16 * 16 - 16 + (s + i) % 16);
+        k.def(s);
+    })};
 }
 
 /// Each value is a view of the one before, and the next step reads it.
 inline growth_input views(std::size_t n)
 {
-    return {"chain of views",
-            sequence(n, n,
+    return {sequence(n, n,
                      [](step_id s, effect_sink& k) {
                          if (s != 0) k.use(s - 1), k.view(s);
                          else k.def(s);
@@ -124,28 +131,73 @@ inline growth_input views(std::size_t n)
             {.bytes = 64, .alias_of = [](value_id v) { return v == 0 ? no_value : v - 1; }}};
 }
 
+/// Rows of a value: row v has the bytes from 8 v on.
+inline plan_options rows_of_one(std::size_t n, byte_count row)
+{
+    return {.bytes = [=](value_id v) { return v == 0 ? 8 * n + row : row; },
+            .alias_of = [](value_id v) { return v == 0 ? no_value : value_id{0}; },
+            .view_offset = [](value_id v) { return byte_count{8} * v; }};
+}
+
 /// Views of one value that overlap; each is written.
 inline growth_input written_views(std::size_t n)
 {
-    return {"written views",
-            sequence(n, n,
+    return {sequence(n, n,
                      [](step_id s, effect_sink& k) {
                          if (s != 0) k.view(s), k.write(s);
                          else k.def(s);
                      }),
-            {.bytes = [n](value_id v) { return v == 0 ? 8 * n + 64 : 64; },
-             .alias_of = [](value_id v) { return v == 0 ? no_value : value_id{0}; },
-             .view_offset = [](value_id v) { return byte_count{8} * v; }}};
+            rows_of_one(n, 64)};
+}
+
+/// Views that overlap and are read; then all is written.
+inline growth_input read_views(std::size_t n)
+{
+    return {sequence(n, n - 1,
+                     [n](step_id s, effect_sink& k) {
+                         if (s == 0) k.def(0);
+                         else if (s + 1 == n) k.write(0);
+                         else k.use(s - 1), k.view(s);
+                     }),
+            rows_of_one(n, 64)};
+}
+
+/// A cache: each step writes a row, and reads all of it.
+inline growth_input cache_rows(std::size_t n)
+{
+    return {sequence(n, n,
+                     [](step_id s, effect_sink& k) {
+                         if (s != 0) k.view(s), k.write(s), k.use(0);
+                         else k.def(s);
+                     }),
+            rows_of_one(n, 8)};
 }
 
 /// Each result may overwrite its operand.
 inline growth_input in_place(std::size_t n)
 {
-    return {"chain in place",
-            sequence(n, n,
+    return {sequence(n, n,
                      [](step_id s, effect_sink& k) {
                          if (s != 0) k.use_early(s - 1), k.may_overwrite(s - 1, s);
                          k.def(s);
+                     }),
+            {.bytes = 64}};
+}
+
+/// One step makes n / 2 operands, and each may be overwritten by a step of its own.
+inline growth_input fan_in_place(std::size_t n)
+{
+    std::size_t const half = n / 2;
+    return {sequence(half + 2, 2 * half,
+                     [half](step_id s, effect_sink& k) {
+                         for (std::size_t i = 0; i != half; ++i) {
+                             if (s == 0) k.def(i);
+                             if (s == half + 1) k.use(half + i);
+                         }
+                         if (s == 0 || s == half + 1) return;
+                         k.use(s - 1);
+                         k.may_overwrite(s - 1, half + s - 1);
+                         k.def(half + s - 1);
                      }),
             {.bytes = 64}};
 }
@@ -154,95 +206,166 @@ inline growth_input in_place(std::size_t n)
 inline growth_input pairs_in_one_step(std::size_t n)
 {
     std::size_t const half = n / 2;
-    return {"pairs in one step", sequence(3, 2 * half, [half](step_id s, effect_sink& k) {
-                for (std::size_t i = 0; i != half; ++i) {
-                    if (s == 1) k.use_early(i), k.may_overwrite(i, half + i);
-                    if (s == 2) k.use(half + i);
-                    if (s != 2) k.def(s == 0 ? i : half + i);
-                }
-            })};
+    return {sequence(3, 2 * half, [half](step_id s, effect_sink& k) {
+        for (std::size_t i = 0; i != half; ++i) {
+            if (s == 1) k.use_early(i), k.may_overwrite(i, half + i);
+            if (s == 2) k.use(half + i);
+            if (s != 2) k.def(s == 0 ? i : half + i);
+        }
+    })};
 }
 
 /// One step makes all values, and the next reads them.
 inline growth_input values_in_one_step(std::size_t n)
 {
-    return {"values in one step", sequence(2, n, [n](step_id s, effect_sink& k) {
-                for (std::size_t i = 0; i != n; ++i) s == 0 ? k.def(i) : k.use(i);
-            })};
+    return {sequence(2, n, [n](step_id s, effect_sink& k) {
+        for (std::size_t i = 0; i != n; ++i) s == 0 ? k.def(i) : k.use(i);
+    })};
 }
 
 /// Half of the steps make a value each, the others read them in the same order.
 inline growth_input values_over_all(std::size_t n)
 {
     std::size_t const half = n / 2;
-    return {"values over all", sequence(2 * half, half, [half](step_id s, effect_sink& k) {
-                s < half ? k.def(s) : k.use(s - half);
-            })};
+    return {sequence(2 * half, half,
+                     [half](step_id s, effect_sink& k) { s < half ? k.def(s) : k.use(s - half); })};
 }
 
 /// The same, and they are read in the opposite order.
 inline growth_input nested_values(std::size_t n)
 {
     std::size_t const half = n / 2;
-    return {"nested values", sequence(2 * half, half, [half](step_id s, effect_sink& k) {
-                s < half ? k.def(s) : k.use(2 * half - 1 - s);
-            })};
+    return {sequence(2 * half, half,
+                     [half](step_id s, effect_sink& k) { s < half ? k.def(s) : k.use(2 * half - 1 - s); })};
+}
+
+/// Steps that read an input and make an output each.
+inline growth_input inputs_and_outputs(std::size_t n)
+{
+    growth_input in{sequence(n, 2 * n, [n](step_id s, effect_sink& k) {
+        k.use(s);
+        k.def(n + s);
+    })};
+    in.options.role = [n](value_id v) { return v < n ? value_role::input : value_role::output; };
+    return in;
 }
 
 /// Steps without data between them.
 inline growth_input apart(std::size_t n)
 {
-    return {"independent steps", sequence(n, n, [](step_id s, effect_sink& k) { k.def(s); })};
+    return {sequence(n, n, [](step_id s, effect_sink& k) { k.def(s); })};
 }
+
+using nodes = std::vector<node_id>;
+
+/// The next node, if there is one.
+inline nodes next(node_id b, std::size_t all) { return b + 1 < all ? nodes{b + 1} : nodes{}; }
 
 /// Blocks in a row: each uses the value of the last but one.
 inline growth_input blocks(std::size_t n)
 {
-    return {"blocks in a row",
-            flow(
-                n, n, [n](node_id b) { return b + 1 < n ? std::vector{b + 1} : std::vector<node_id>{}; },
-                [](node_id b, effect_sink& k) {
-                    if (b >= 2) k.use(b - 2);
-                    k.def(b);
-                })};
+    return {flow(
+        n, n, [n](node_id b) { return next(b, n); },
+        [](node_id b, effect_sink& k) {
+            if (b >= 2) k.use(b - 2);
+            k.def(b);
+        })};
+}
+
+/// The successors of branches with two arms, four blocks each; the last block is a join.
+inline nodes arms(node_id b, std::size_t all)
+{
+    if (b % 4 == 0) return {b + 1, b + 2};
+    return b % 4 == 1 ? nodes{b + 2} : next(b, all);
 }
 
 /// Branches that join, one after the other; each arm defines a value for its join.
 inline growth_input diamonds(std::size_t n)
 {
     std::size_t const all = n / 4 * 4;
-    return {"diamonds", flow(
-                            all, all,
-                            [all](node_id b) {
-                                if (b % 4 == 0) return std::vector<node_id>{b + 1, b + 2};
-                                node_id const next = b % 4 == 3 ? b + 1 : b / 4 * 4 + 3;
-                                return next < all ? std::vector<node_id>{next} : std::vector<node_id>{};
-                            },
-                            [](node_id b, effect_sink& k) {
-                                if (b % 4 == 1 || b % 4 == 2) k.use(b / 4 * 4);
-                                if (b % 4 == 3) k.use(b - 3);
-                                if (b % 4 == 0 && b != 0) k.use(b - 1);
-                                k.def(b);
-                            })};
+    return {flow(
+        all, all, [all](node_id b) { return arms(b, all); },
+        [](node_id b, effect_sink& k) {
+            if (b % 4 == 1 || b % 4 == 2) k.use(b / 4 * 4);
+            if (b % 4 == 3) k.use(b - 3);
+            if (b % 4 == 0 && b != 0) k.use(b - 1);
+            k.def(b);
+        })};
+}
+
+/// The same branches, below n values that are live throughout.
+inline growth_input values_over_diamonds(std::size_t n)
+{
+    std::size_t const all = n / 4 * 4;
+    return {flow(
+        all, all, [all](node_id b) { return arms(b, all); },
+        [all](node_id b, effect_sink& k) {
+            for (std::size_t v = 0; v != all; ++v) {
+                if (b == 0) k.def(v);
+                if (b + 1 == all) k.use(v);
+            }
+        })};
+}
+
+/// Values that one arm of a branch writes, and the last block reads.
+inline growth_input written_on_an_arm(std::size_t n)
+{
+    std::size_t const all = n / 4 * 4;
+    growth_input in{flow(
+        all, all / 4, [all](node_id b) { return arms(b, all); },
+        [all](node_id b, effect_sink& k) {
+            if (b % 4 == 1) k.def(b / 4);
+            for (std::size_t v = 0; v != all / 4 && b + 1 == all; ++v) k.use(v);
+        })};
+    in.flow.allows_undefined = true;
+    return in;
+}
+
+/// Each block may leave for the last one, which reads what all have made.
+inline growth_input exits(std::size_t n)
+{
+    return {flow(
+        n, n - 2,
+        [n](node_id b) {
+            nodes to = next(b, n - 1);
+            if (b + 2 < n) to.push_back(static_cast<node_id>(n - 1));
+            return to;
+        },
+        [n](node_id b, effect_sink& k) {
+            if (b + 2 < n) k.def(b);
+            for (std::size_t v = 0; v != n - 2 && b + 2 == n; ++v) k.use(v);
+        })};
 }
 
 /// Loops in a row, each with a value of the block before it that is live throughout.
 inline growth_input loops_in_a_row(std::size_t n)
 {
     std::size_t const all = n / 3 * 3;
-    return {"loops in a row", flow(
-                                  all, all,
-                                  [all](node_id b) {
-                                      std::vector<node_id> to;
-                                      if (b % 3 == 2) to.push_back(b - 1);
-                                      if (b + 1 < all) to.push_back(b + 1);
-                                      return to;
-                                  },
-                                  [](node_id b, effect_sink& k) {
-                                      if (b % 3 == 1) k.use(b - 1);
-                                      if (b % 3 == 2) k.use(b - 1);
-                                      k.def(b);
-                                  })};
+    return {flow(
+        all, all,
+        [all](node_id b) {
+            nodes to = next(b, all);
+            if (b % 3 == 2) to.push_back(b - 1);
+            return to;
+        },
+        [](node_id b, effect_sink& k) {
+            if (b % 3 != 0) k.use(b - 1);
+            k.def(b);
+        })};
+}
+
+/// Loops within loops: each header makes a value that its last block reads.
+inline growth_input nested_loops(std::size_t n)
+{
+    std::size_t const half = n / 2;
+    return {flow(
+        2 * half, half,
+        [half](node_id b) {
+            nodes to = next(b, 2 * half);
+            if (b >= half) to.push_back(static_cast<node_id>(2 * half - 1 - b));
+            return to;
+        },
+        [half](node_id b, effect_sink& k) { b < half ? k.def(b) : k.use(2 * half - 1 - b); })};
 }
 
 } // namespace shapes
@@ -257,15 +380,23 @@ inline std::vector<growth_shape> const& growth_shapes()
         {"layers", false, shapes::layers},
         {"chain of views", false, shapes::views},
         {"written views", false, shapes::written_views},
+        {"read views", false, shapes::read_views},
+        {"cache rows", false, shapes::cache_rows},
         {"chain in place", false, shapes::in_place},
+        {"fan in place", false, shapes::fan_in_place},
         {"pairs in one step", false, shapes::pairs_in_one_step},
         {"values in one step", false, shapes::values_in_one_step},
         {"values over all", false, shapes::values_over_all},
         {"nested values", false, shapes::nested_values},
+        {"inputs and outputs", false, shapes::inputs_and_outputs},
         {"independent steps", false, shapes::apart},
         {"blocks in a row", true, shapes::blocks},
         {"diamonds", true, shapes::diamonds},
+        {"values over diamonds", true, shapes::values_over_diamonds},
+        {"written on an arm", true, shapes::written_on_an_arm},
+        {"exits", true, shapes::exits},
         {"loops in a row", true, shapes::loops_in_a_row},
+        {"nested loops", true, shapes::nested_loops},
     };
     return all;
 }
@@ -305,6 +436,7 @@ inline symbolic_options symbolic(plan_options const& o)
 {
     return {.bytes = [b = o.bytes](value_id v) { return affine_bytes{0, b[v]}; },
             .max_batch = 64,
+            .role = o.role,
             .alias_of = o.alias_of,
             .view_offset = [at = o.view_offset](value_id v) { return affine_bytes{0, at[v]}; },
             .effort = o.effort};
@@ -317,6 +449,18 @@ inline placement_problem problem_of(memory_plan const& plan)
     for (auto const& b : plan.buffers)
         problem.buffers.push_back({.life = b.life, .size = b.size, .alignment = b.alignment});
     return problem;
+}
+
+template <node_order::method Method>
+growth_work ordered(growth_input const& in)
+{
+    return [&in] { static_cast<void>(order(in.program, in.options, Method)); };
+}
+
+/// The plan of plan_memory(), to be kept by what works on it.
+inline std::shared_ptr<memory_plan> plan_of(growth_input const& in)
+{
+    return std::make_shared<memory_plan>(plan_memory(in.program, in.options).plan);
 }
 
 /// All calls that take a program, a plan or a problem.
@@ -345,7 +489,7 @@ inline std::vector<growth_call> const& growth_calls()
          }},
         {"plan_flow", true,
          [](growth_input const& in) -> growth_work {
-             return [&in] { expect(plan_flow(in.program, in.options), "plan_flow"); };
+             return [&in] { expect(plan_flow(in.program, in.options, in.flow), "plan_flow"); };
          }},
         {"plan_nested", false,
          [](growth_input const& in) -> growth_work {
@@ -365,16 +509,11 @@ inline std::vector<growth_call> const& growth_calls()
          [](growth_input const& in) -> growth_work {
              return [&in] { static_cast<void>(order(in.program, in.options)); };
          }},
-        {"order, least_peak", false,
-         [](growth_input const& in) -> growth_work {
-             return
-                 [&in] { static_cast<void>(order(in.program, in.options, node_order::method::least_peak)); };
-         }},
-        {"order, on_demand", false,
-         [](growth_input const& in) -> growth_work {
-             return
-                 [&in] { static_cast<void>(order(in.program, in.options, node_order::method::on_demand)); };
-         }},
+        {"order, longest_path", false, ordered<node_order::method::longest_path>},
+        {"order, breadth_first", false, ordered<node_order::method::breadth_first>},
+        {"order, depth_first", false, ordered<node_order::method::depth_first>},
+        {"order, on_demand", false, ordered<node_order::method::on_demand>},
+        {"order, least_peak", false, ordered<node_order::method::least_peak>},
         {"lifetimes", false,
          [](growth_input const& in) -> growth_work {
              return [&in] {
@@ -400,6 +539,10 @@ inline std::vector<growth_call> const& growth_calls()
          [](growth_input const& in) -> growth_work {
              return [&in] { static_cast<void>(live_intervals(in.program)); };
          }},
+        {"def_use", true,
+         [](growth_input const& in) -> growth_work {
+             return [&in] { static_cast<void>(detail::def_use(in.program)); };
+         }},
         {"flatten", false,
          [](growth_input const& in) -> growth_work {
              return [&in] { static_cast<void>(flatten(program_tree(in.program))); };
@@ -424,11 +567,15 @@ inline std::vector<growth_call> const& growth_calls()
          }},
         {"color, intervals", false,
          [](growth_input const& in) -> growth_work {
-             auto const planned = std::make_shared<memory_plan>(plan_memory(in.program, in.options).plan);
+             auto const planned = plan_of(in);
              return [planned] {
                  static_cast<void>(
                      color(planned->buffers.size(), [&](buffer_id b) { return planned->buffers[b].life; }));
              };
+         }},
+        {"color, chordal", true,
+         [](growth_input const& in) -> growth_work {
+             return [&in] { static_cast<void>(color(in.program)); };
          }},
         {"place", false,
          [](growth_input const& in) -> growth_work {
@@ -445,7 +592,7 @@ inline std::vector<growth_call> const& growth_calls()
          }},
         {"check_plan", false,
          [](growth_input const& in) -> growth_work {
-             auto const planned = std::make_shared<memory_plan>(plan_memory(in.program, in.options).plan);
+             auto const planned = plan_of(in);
              return [&in, planned] { expect(!check_plan(in.program, *planned, in.options), "check_plan"); };
          }},
         {"check_concurrent_plan", false,
@@ -457,9 +604,10 @@ inline std::vector<growth_call> const& growth_calls()
          }},
         {"check_flow_plan", true,
          [](growth_input const& in) -> growth_work {
-             auto const planned = std::make_shared<memory_plan>(plan_flow(in.program, in.options).plan);
+             auto const planned =
+                 std::make_shared<memory_plan>(plan_flow(in.program, in.options, in.flow).plan);
              return [&in, planned] {
-                 expect(!check_flow_plan(in.program, *planned, in.options), "check_flow_plan");
+                 expect(!check_flow_plan(in.program, *planned, in.options, in.flow), "check_flow_plan");
              };
          }},
         {"check_plan, symbolic", false,
@@ -470,21 +618,32 @@ inline std::vector<growth_call> const& growth_calls()
                  expect(!check_plan(in.program, *planned, *options), "check_plan, symbolic");
              };
          }},
+        {"check_rewrite", false,
+         [](growth_input const& in) -> growth_work {
+             return [&in] {
+                 expect(!check_rewrite(in.program, in.program, {.role = in.options.role}), "check_rewrite");
+             };
+         }},
+        {"check_slots", true,
+         [](growth_input const& in) -> growth_work {
+             auto const slots = std::make_shared<slot_plan>(color(in.program).plan);
+             return [&in, slots] { static_cast<void>(check_slots(in.program, *slots)); };
+         }},
         {"fits", false,
          [](growth_input const& in) -> growth_work {
-             auto const planned = std::make_shared<memory_plan>(plan_memory(in.program, in.options).plan);
+             auto const planned = plan_of(in);
              return [&in, planned] { expect(fits(*planned, in.program, in.options), "fits"); };
          }},
         {"releases", false,
          [](growth_input const& in) -> growth_work {
-             auto const planned = std::make_shared<memory_plan>(plan_memory(in.program, in.options).plan);
+             auto const planned = plan_of(in);
              return [&in, planned] {
                  static_cast<void>(releases(in.program, planned->buffers.size(), planned->buffer_of));
              };
          }},
         {"write_csv", false,
          [](growth_input const& in) -> growth_work {
-             auto const planned = std::make_shared<memory_plan>(plan_memory(in.program, in.options).plan);
+             auto const planned = plan_of(in);
              return [planned] {
                  counted_output out;
                  write_csv(out, *planned);
@@ -492,7 +651,7 @@ inline std::vector<growth_call> const& growth_calls()
          }},
         {"write_json", false,
          [](growth_input const& in) -> growth_work {
-             auto const planned = std::make_shared<memory_plan>(plan_memory(in.program, in.options).plan);
+             auto const planned = plan_of(in);
              return [planned] {
                  counted_output out;
                  write_json(out, *planned);
@@ -500,7 +659,7 @@ inline std::vector<growth_call> const& growth_calls()
          }},
         {"write_svg", false,
          [](growth_input const& in) -> growth_work {
-             auto const planned = std::make_shared<memory_plan>(plan_memory(in.program, in.options).plan);
+             auto const planned = plan_of(in);
              return [planned] {
                  counted_output out;
                  write_svg(out, *planned);
@@ -508,7 +667,7 @@ inline std::vector<growth_call> const& growth_calls()
          }},
         {"write_html", false,
          [](growth_input const& in) -> growth_work {
-             auto const planned = std::make_shared<memory_plan>(plan_memory(in.program, in.options).plan);
+             auto const planned = plan_of(in);
              return [&in, planned] {
                  counted_output out;
                  write_html(out, *planned, {.program = &in.program});
@@ -516,7 +675,7 @@ inline std::vector<growth_call> const& growth_calls()
          }},
         {"write_trace", false,
          [](growth_input const& in) -> growth_work {
-             auto const planned = std::make_shared<memory_plan>(plan_memory(in.program, in.options).plan);
+             auto const planned = plan_of(in);
              return [planned] {
                  counted_output out;
                  write_trace(out, *planned);
@@ -529,9 +688,17 @@ inline std::vector<growth_call> const& growth_calls()
                  write_dot(out, in.program, [](value_id v) { return v % 8; });
              };
          }},
+#if defined(SUBLET_GROWTH_READS_JSON)
+        {"read_json", false,
+         [](growth_input const& in) -> growth_work {
+             std::ostringstream out;
+             write_json(out, *plan_of(in));
+             return [text = out.str()] { static_cast<void>(read_json(text)); };
+         }},
+#endif
         {"why_peak", false,
          [](growth_input const& in) -> growth_work {
-             auto const planned = std::make_shared<memory_plan>(plan_memory(in.program, in.options).plan);
+             auto const planned = plan_of(in);
              return [&in, planned] {
                  counted_output out;
                  write_why_peak(out, why_peak(in.program, *planned));
@@ -539,6 +706,43 @@ inline std::vector<growth_call> const& growth_calls()
          }},
     };
     return all;
+}
+
+// --- reasons ---------------------------------------------------------------------------------------------
+
+/// Why a call takes more for each step of a larger program.
+struct growth_reason {
+    char const* call;
+    char const* shape; ///< empty: any
+    unsigned most;     ///< the factor for four times the steps
+    char const* why;
+};
+
+inline constexpr growth_reason growth_reasons[] = {
+    {"liveness", "", 17, "the sets of a node have up to n values, or n bits in small programs"},
+    {"color, chordal", "", 17, "as liveness"},
+    {"check_slots", "", 17, "for each slot that values share, the nodes between their writes and reads"},
+    {"plan_concurrent", "grid", 10, "each buffer conflicts in n^0.5 ranges"},
+    {"plan_concurrent in slots", "grid", 10, "each buffer conflicts in n^0.5 ranges"},
+    {"plan_with_handoffs", "grid", 10, "each buffer conflicts in n^0.5 ranges"},
+    {"share_slots, tokens", "grid", 10, "n^0.5 slots are in use at once"},
+    {"share_slots, chains", "grid", 10, "each buffer conflicts in n^0.5 ranges"},
+    {"share_slots, fewest", "grid", 10, "each buffer conflicts in n^0.5 ranges"},
+    {"plan_concurrent", "inputs and outputs", 10, "64 slots a word, up to a budget of words"},
+    {"plan_concurrent in slots", "inputs and outputs", 10, "64 slots a word, up to a budget of words"},
+    {"share_slots, chains", "inputs and outputs", 10, "64 slots a word, up to a budget of words"},
+    {"share_slots, chains", "independent steps", 10, "64 slots a word, up to a budget of words"},
+    {"share_slots, chains", "comb", 10, "64 slots a word, up to a budget of words"},
+};
+
+/// By itself for a call and a shape, or for a call; null: none.
+inline growth_reason const* reason_of(growth_call const& call, growth_shape const& shape)
+{
+    for (growth_reason const& r : growth_reasons)
+        if (std::string_view(r.call) == call.name &&
+            (*r.shape == 0 || std::string_view(r.shape) == shape.name))
+            return &r;
+    return nullptr;
 }
 
 } // namespace bench

@@ -6,14 +6,13 @@
 #include "../bench/growth_cases.hpp"
 #include "counted_heap.hpp"
 
+#include <sublet/detail/bit_rows.hpp>
+
 #include <doctest/doctest.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
-#include <vector>
 
 namespace this_test {
 
@@ -39,25 +38,50 @@ counts counted(growth_call const& call, growth_shape const& shape, std::size_t n
 
 } // namespace
 
-TEST_CASE("four times the steps take at most six times the work and the memory")
+TEST_CASE("four times the steps take at most six times the work and the memory, unless there is a reason")
 {
-    char const* const prints = std::getenv("SUBLET_PRINT");
     for (growth_call const& call : growth_calls())
         for (growth_shape const& shape : growth_shapes()) {
             if (shape.is_flow && !call.reads_flow) continue;
             CAPTURE(std::string(call.name));
             CAPTURE(std::string(shape.name));
             counts const few = counted(call, shape, 512), many = counted(call, shape, 2048);
-            if (prints != nullptr)
-                std::printf("%-26s %-20s %12llu %12llu %6.2f %12zu %6.2f%s\n", call.name, shape.name,
-                            static_cast<unsigned long long>(few.blocks),
-                            static_cast<unsigned long long>(many.blocks),
-                            double(many.blocks) / double(few.blocks), many.bytes,
-                            double(many.bytes) / double(few.bytes + 1),
-                            many.blocks > 6 * few.blocks || many.bytes > 6 * few.bytes ? " !" : "");
-            CHECK(many.blocks <= 6 * few.blocks);
-            CHECK(many.bytes <= 6 * few.bytes + 4096);
+            growth_reason const* const reason = reason_of(call, shape);
+            std::size_t const most = reason == nullptr ? 6 : reason->most;
+            CHECK(few.blocks > 0);
+            CHECK(many.blocks <= most * few.blocks);
+            CHECK(many.bytes <= most * few.bytes + 4096);
         }
+}
+
+TEST_CASE("each reason is one of a call and a shape")
+{
+    for (growth_reason const& r : growth_reasons) {
+        CAPTURE(std::string(r.call));
+        CAPTURE(std::string(r.shape));
+        std::size_t calls = 0, shapes = 0;
+        for (growth_call const& call : growth_calls()) calls += std::string(r.call) == call.name;
+        for (growth_shape const& shape : growth_shapes()) shapes += std::string(r.shape) == shape.name;
+        CHECK(calls == 1);
+        CHECK(shapes == (*r.shape != 0));
+    }
+}
+
+TEST_CASE("work and memory in the square of the steps are noticed")
+{
+    growth_shape const shape = growth_shapes().front();
+    growth_call const pairs{"pairs", false, [](growth_input const& in) -> growth_work {
+                                return [&in] {
+                                    std::size_t volatile sum = 0;
+                                    for (std::size_t i = 0; i != in.program.steps(); ++i)
+                                        for (std::size_t j = 0; j != i; ++j) sum = sum + j;
+                                };
+                            }};
+    CHECK(counted(pairs, shape, 2048).blocks > 10 * counted(pairs, shape, 512).blocks);
+    growth_call const bits{"bits", false, [](growth_input const& in) -> growth_work {
+                               return [&in] { detail::bit_rows(in.program.steps(), in.program.values()); };
+                           }};
+    CHECK(counted(bits, shape, 2048).bytes > 10 * counted(bits, shape, 512).bytes);
 }
 
 } // namespace this_test
