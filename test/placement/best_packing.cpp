@@ -265,7 +265,7 @@ TEST_CASE("fit_from_peak() refuses a pinned shape")
 
 TEST_CASE("random shapes: each origin equals that of a scan of all placed shapes")
 {
-    std::size_t gaps = 0, given_up = 0, other = 0;
+    std::size_t gaps = 0, given_up = 0, unlike = 0;
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
@@ -327,11 +327,11 @@ TEST_CASE("random shapes: each origin equals that of a scan of all placed shapes
             if (!fits) continue;
             REQUIRE(p.origin == origin);
             REQUIRE(p.height == height);
-            other += roof && p.origin != free.origin;
+            unlike += roof && p.origin != free.origin;
         }
     }
     CHECK(given_up > rounds(50));
-    CHECK(other > rounds(50));
+    CHECK(unlike > rounds(50));
     CHECK(gaps > 1000);
 }
 
