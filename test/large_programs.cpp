@@ -69,6 +69,19 @@ TEST_CASE("a chain of very many values is planned for every schedule, and proved
     CHECK(planned.bytes() < 1000);
 }
 
+TEST_CASE("a chain of very many values of any sizes is planned at its bound")
+{
+    std::vector<byte_count> bytes(values);
+    for (std::size_t v = 0; v != values; ++v) {
+        bytes[v] = 1 + (v * std::size_t{2654435761} >> 7) % 100;
+        if (v != 0 && bytes[v] + bytes[v - 1] > 139) bytes[v] = 139 - bytes[v - 1]; // two are live at once
+    }
+    auto const planned = plan_memory(sequence_of_values(0), {.bytes = bytes});
+    REQUIRE(planned);
+    CHECK(planned.report().lower_bound_bytes == 139);
+    CHECK(planned.bytes() == 139);
+}
+
 TEST_CASE("very many blocks with loops are coloured and planned, and proved")
 {
     snapshot const p = loops_of_values();

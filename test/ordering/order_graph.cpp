@@ -3,6 +3,7 @@
 
 #include "../random_orders.hpp"
 #include "../random_source.hpp"
+#include "../rounds.hpp"
 
 #include <sublet/ordering/detail/peak_walk.hpp>
 
@@ -22,8 +23,8 @@ TEST_CASE("the example: successors of each node, and the buffers that each step 
 {
     std::vector<std::vector<value_id>> const uses{{}, {0}, {0}, {1, 2}}, defs{{0}, {1}, {2}, {}};
     std::vector<byte_count> const bytes{64, 32, 32};
-    snapshot const p = sequence(
-        4, 3, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
+    snapshot const p =
+        sequence(4, 3, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
     order_graph const g = order_graph_of(p, {.bytes = bytes, .order = {0, 2, 1, 3}});
     CHECK(!g.violation);
     CHECK(g.after == csr_rows({0, 2, 3, 4, 4}, {1, 2, 3, 3}));
@@ -236,14 +237,80 @@ TEST_CASE("no order of a random program has a peak below the bound")
     CHECK(2 * equal > all);
 }
 
+TEST_CASE("the bound counts each of very many buffers that is live while a node runs, whatever the order")
+{
+    std::size_t saved = 0, blocked = 0;
+    for (unsigned seed = 0; seed != rounds(200); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        std::size_t const steps = 2 + pick.below(20), each = 1 + pick.below(12), values = steps * each;
+        std::vector<byte_count> bytes;
+        std::vector<value_role> role;
+        for (std::size_t v = 0; v != values; ++v) {
+            bytes.push_back(1 + pick.below(100));
+            role.push_back(pick.below(20) == 0 ? value_role::output : value_role::intermediate);
+        }
+        snapshot const p = sequence(steps, values, [&](step_id s, effect_sink& sink) {
+            value_id operand = no_value;
+            for (std::uint32_t i = pick.below(s == 0 ? 1 : 8); i-- != 0;) {
+                operand = pick.below(static_cast<std::uint32_t>(s * each));
+                pick.below(4) == 0 ? sink.use_early(operand) : sink.use(operand);
+            }
+            for (std::size_t k = 0; k != each; ++k) sink.def(s * each + k);
+            if (pick.below(2) == 0)
+                sink.may_overwrite(operand, s * each + pick.below(static_cast<std::uint32_t>(each)));
+        });
+        order_graph const g = order_graph_of(p, {.bytes = bytes, .role = role});
+        REQUIRE(!g.violation);
+        std::vector<std::vector<bool>> leads(steps, std::vector<bool>(steps));
+        for (node_id n = 0; n != steps; ++n)
+            for (node_id before : g.before[n])
+                for (node_id a = 0; a != steps; ++a)
+                    if (a == before || leads[a][before]) leads[a][n] = true;
+        auto touches = [&](node_id n, buffer_id b) {
+            auto has = [b](auto const& row) { return std::find(row.begin(), row.end(), b) != row.end(); };
+            return has(g.held[n]) ? 2 : has(g.early[n]) ? 1 : 0;
+        };
+        byte_count most = 0;
+        for (node_id n = 0; n != steps; ++n) {
+            byte_count live = 0;
+            std::vector<bool> is_begun, is_needed;
+            for (buffer_id b = 0; b != g.buffers(); ++b) {
+                bool begun = g.is_given[b] != 0, needed = g.is_kept[b] != 0;
+                for (node_id a = 0; a != steps; ++a) {
+                    begun = begun || (leads[a][n] && touches(a, b) != 0);
+                    needed = needed || (leads[n][a] && touches(a, b) != 0);
+                }
+                if ((begun && needed) || touches(n, b) == 2 || (touches(n, b) == 1 && needed))
+                    live += g.size[b];
+                is_begun.push_back(begun);
+                is_needed.push_back(needed);
+            }
+            REQUIRE(g.pairs_of(n).size() <= 1);
+            for (overwrite_pair const& pair : g.pairs_of(n)) {
+                bool const can_be = !is_needed[pair.in] && touches(n, pair.in) == 2 && !is_begun[pair.out];
+                (can_be ? saved : blocked) += 1;
+                if (can_be) live -= pair.saved;
+            }
+            most = std::max(most, live);
+        }
+        byte_count kept = 0;
+        for (buffer_id b = 0; b != g.buffers(); ++b)
+            if (g.is_kept[b] != 0) kept += g.size[b];
+        REQUIRE(order_lower_bound(g) == std::max(most, kept));
+    }
+    CHECK(saved > rounds(100));
+    CHECK(blocked > rounds(100));
+}
+
 // --- order incumbent ---------------------------------------------------------------------------------------
 
 TEST_CASE("the order with the least peak stays, the first among equal ones")
 {
     std::vector<std::vector<value_id>> const uses{{}, {}, {0}, {1}}, defs{{0}, {1}, {}, {}};
     std::vector<byte_count> const bytes{64, 32};
-    snapshot const p = sequence(
-        4, 2, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
+    snapshot const p =
+        sequence(4, 2, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
     order_graph const g = order_graph_of(p, {.bytes = bytes});
     order_incumbent incumbent(g, 64);
     CHECK(incumbent.best().peak == 96);
@@ -277,8 +344,8 @@ TEST_CASE("the example: a buffer is live from its first touch to its last")
 {
     std::vector<std::vector<value_id>> const uses{{}, {0}, {0}, {1, 2}}, defs{{0}, {1}, {2}, {}};
     std::vector<byte_count> const bytes{64, 32, 32};
-    snapshot const p = sequence(
-        4, 3, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
+    snapshot const p =
+        sequence(4, 3, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
     order_graph const g = order_graph_of(p, {.bytes = bytes});
     peak_walk walk(g);
     CHECK(walk.run(0) == 64);
@@ -380,8 +447,8 @@ TEST_CASE("steps back undo any number of runs")
 TEST_CASE("the example: of the ready nodes the first listed runs next")
 {
     std::vector<std::vector<value_id>> const uses{{}, {0}, {0}, {1}}, defs{{0}, {1}, {2}, {3}};
-    snapshot const p = sequence(
-        4, 4, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
+    snapshot const p =
+        sequence(4, 4, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
     order_graph g = order_graph_of(p, {.bytes = 8});
     g.listed = {3, 0, 1, 2};
     CHECK(topological(g) == std::vector<node_id>{0, 1, 3, 2});

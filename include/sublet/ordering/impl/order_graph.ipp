@@ -203,7 +203,7 @@ SUBLET_DECL byte_count node_lower_bound(order_graph const& g, node_id n,
     }
     auto touch_of = [&](buffer_id b) -> touched_buffer const* {
         std::size_t const at =
-            partition_point(touched.size(), [&](std::size_t i) { return touched[i].buffer < b; });
+            partition_point(touched.size(), [&](std::size_t i) { return touched[i].buffer >= b; });
         return at != touched.size() && touched[at].buffer == b ? &touched[at] : nullptr;
     };
     byte_count most = 0;
