@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// An IR with operations that contain blocks (a loop with a conditional inside) needs a fifth member: bodies(n).
+// An IR with operations that contain blocks (a loop with a conditional inside) needs one member more: bodies(n).
 // One plan covers all blocks. Prints what it saves, the offset of each tensor, and how many of the copies at
 // the borders of the loop and the branches remain.
 
