@@ -468,8 +468,8 @@ TEST_CASE("a read has a path that clobbers it only if its class is contested, wh
             spared += !may_be;
         }
     }
-    CHECK(clobbered > 100);
-    CHECK(spared > 1000);
+    CHECK(clobbered > rounds(100));
+    CHECK(spared > rounds(1000));
 }
 
 TEST_CASE("sets of numbers agree with sets of the standard library")
