@@ -115,7 +115,7 @@ inline growth_input layers(std::size_t n)
 {
     return {sequence(n, n, [](step_id s, effect_sink& k) {
         if (s >= 16)
-            for (step_id i : {0, 5, 11}) k.use(s / 16 * 16 - 16 + (s + i) % 16);
+            for (step_id i : {0U, 5U, 11U}) k.use(s / 16 * 16 - 16 + (s + i) % 16);
         k.def(s);
     })};
 }
