@@ -409,8 +409,7 @@ live_range_lists intervals_by_trees(snapshot const& p, node_layout const& layout
 ///
 /// Ensures:    the same ranges; `method()` is the method used.
 /// Complexity: in one pass O(V + E + values + touches) and the number of values live at each edge that does
-/// not
-///             lead to the next node. `automatic`: without loops O((V + E + values + touches) log values),
+///             not lead to the next node. `automatic`: without loops O((V + E + values + touches) log values),
 ///             and O(log values) for each range, and each value in which the live sets of two successors
 ///             differ.
 /// Throws:     precondition_error if the order does not name every node once, or the method is `one_pass` and

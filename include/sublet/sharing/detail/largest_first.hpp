@@ -96,8 +96,7 @@ private:
 /// that slot again.
 class slot_fit_index {
     static constexpr std::uint32_t uncached = ~std::uint32_t{0}, evicted = uncached - 1;
-    static constexpr std::size_t most_visits = std::size_t{1}
-                                               << 26; // of 64 slots, if each buffer is sought once
+    static constexpr std::size_t most_visits = std::size_t{1} << 26; // of 64 slots, each buffer sought once
 
 public:
     /// Requires: `lives` and `conflicts` belong together and outlive this.

@@ -369,8 +369,8 @@ private:
     buffer_table& table_;
     std::vector<buffer_id> joined_; // union-find: leads to the buffer that b is part of
     std::vector<joined_life> life_; // by buffer: union over its members
-    std::vector<sort_key> pairs_, made_,
-        read_; // {step, operand and result}, {step, value}: where pairs are declared
+    // Of steps with pairs: {step, operand and result}, and {step, value} for what it makes and reads.
+    std::vector<sort_key> pairs_, made_, read_;
 };
 
 } // namespace sublet::detail
