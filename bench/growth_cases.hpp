@@ -300,10 +300,8 @@ inline growth_input values_over_diamonds(std::size_t n)
     return {flow(
         all, all, [all](node_id b) { return arms(b, all); },
         [all](node_id b, effect_sink& k) {
-            for (std::size_t v = 0; v != all; ++v) {
-                if (b == 0) k.def(v);
-                if (b + 1 == all) k.use(v);
-            }
+            for (std::size_t v = 0; v != all && b == 0; ++v) k.def(v);
+            for (std::size_t v = 0; v != all && b + 1 == all; ++v) k.use(v);
         })};
 }
 
@@ -725,6 +723,11 @@ inline constexpr growth_reason growth_reasons[] = {
     {"plan_concurrent", "grid", 10, "each buffer conflicts in n^0.5 ranges"},
     {"plan_concurrent in slots", "grid", 10, "each buffer conflicts in n^0.5 ranges"},
     {"plan_with_handoffs", "grid", 10, "each buffer conflicts in n^0.5 ranges"},
+    {"plan_memory", "inputs and outputs", 6, "a search, bounded by the effort, for offsets at the bound"},
+    {"plan_flow", "inputs and outputs", 6, "a search, bounded by the effort, for offsets at the bound"},
+    {"plan_nested", "inputs and outputs", 6, "a search, bounded by the effort, for offsets at the bound"},
+    {"plan_symbolic", "inputs and outputs", 6, "a search, bounded by the effort, for offsets at the bound"},
+    {"plan_with_handoffs", "comb", 6, "a search, bounded by the effort, for offsets at the bound"},
     {"share_slots, tokens", "grid", 10, "n^0.5 slots are in use at once"},
     {"share_slots, chains", "grid", 10, "each buffer conflicts in n^0.5 ranges"},
     {"share_slots, fewest", "grid", 10, "each buffer conflicts in n^0.5 ranges"},
