@@ -137,10 +137,11 @@ private:
     template <class Visit>
     void visit_newer(std::vector<number> const& list, number than, Visit& visit) const
     {
-        for (std::size_t i = list.size(); i-- != 0 && list[i] > than;) visit(step_of_[list[i]]);
+        for (std::size_t i = list.size(); i != 0 && list[i - 1] > than; --i) visit(step_of_[list[i - 1]]);
     }
     /// The last writes of the segments of n, without those up to `followed`; `above` is of the ancestors.
     template <class Visit>
+    // NOLINTNEXTLINE(misc-no-recursion): as deep as a balanced tree
     void visit_writes(std::size_t n, number above, number followed, Visit& visit) const
     {
         number const last = larger(above, nodes_[n].covering.write);
@@ -153,6 +154,7 @@ private:
     }
     /// The reads at and under n since its last writes, and last writes of segments that were not read since.
     template <class Visit>
+    // NOLINTNEXTLINE(misc-no-recursion): as deep as a balanced tree
     void visit_overwritten(std::size_t n, last_accesses above, Visit& visit) const
     {
         node const& at = nodes_[n];

@@ -23,6 +23,7 @@ SUBLET_DECL bool shared_sets::has(set s, std::uint32_t i) const
     return (nodes_[s] >> i % 64 & 1) != 0;
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): as deep as a balanced tree
 SUBLET_DECL std::uint32_t shared_sets::from(set s, unsigned level, std::uint64_t base, std::uint32_t i) const
 {
     std::uint64_t const width = std::uint64_t{64} << level;
@@ -37,6 +38,7 @@ SUBLET_DECL std::uint32_t shared_sets::from(set s, unsigned level, std::uint64_t
     return left != none ? left : from(child(s, true), level - 1, base + width / 2, i);
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): as deep as a balanced tree
 SUBLET_DECL std::uint32_t shared_sets::before(set s, unsigned level, std::uint64_t base,
                                               std::uint32_t i) const
 {
@@ -64,6 +66,7 @@ SUBLET_DECL shared_sets::set shared_sets::made(std::uint64_t node, set reused)
     return static_cast<set>(nodes_.size() - 1);
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): as deep as a balanced tree
 SUBLET_DECL shared_sets::set shared_sets::change(set s, unsigned level, std::uint64_t base,
                                                  live_range numbers, bool is_in)
 {
@@ -91,6 +94,7 @@ SUBLET_DECL shared_sets::set shared_sets::combined(std::vector<set> const& sets,
 }
 
 /// Of those on the stack from `first` on, which it removes.
+// NOLINTNEXTLINE(misc-no-recursion): as deep as a balanced tree
 SUBLET_DECL shared_sets::set shared_sets::combined(std::size_t first, unsigned level, bool is_union)
 {
     auto const others = stack_.begin() + static_cast<std::ptrdiff_t>(first) + 1; // the first one stays there
@@ -287,7 +291,7 @@ SUBLET_DECL std::vector<unsigned char> find_contested(snapshot const& p, placed_
     std::vector<std::vector<std::uint32_t>> last_end(sets.levels());
     for (unsigned level = 0; level != sets.levels(); ++level)
         for (std::uint32_t i = 0; (std::uint64_t{i} << level) * 64 < ranks; ++i) {
-            std::uint32_t last = level == 0 ? 64 * i : last_end[level - 1][2 * i];
+            std::uint32_t last = level == 0 ? 64 * i : last_end[level - 1][std::size_t{2} * i];
             auto add = [&](std::uint32_t rank) {
                 if (is_before(end_of(last), end_of(rank))) last = rank;
             };
