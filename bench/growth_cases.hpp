@@ -461,6 +461,16 @@ inline std::shared_ptr<memory_plan> plan_of(growth_input const& in)
     return std::make_shared<memory_plan>(plan_memory(in.program, in.options).plan);
 }
 
+/// A report of that plan.
+template <class Write>
+growth_work written(growth_input const& in, Write write)
+{
+    return [write, planned = plan_of(in)] {
+        counted_output out;
+        write(out, *planned);
+    };
+}
+
 /// All calls that take a program, a plan or a problem.
 inline std::vector<growth_call> const& growth_calls()
 {
@@ -640,44 +650,26 @@ inline std::vector<growth_call> const& growth_calls()
              };
          }},
         {"write_csv", false,
-         [](growth_input const& in) -> growth_work {
-             auto const planned = plan_of(in);
-             return [planned] {
-                 counted_output out;
-                 write_csv(out, *planned);
-             };
+         [](growth_input const& in) {
+             return written(in, [](auto& out, memory_plan const& plan) { write_csv(out, plan); });
          }},
         {"write_json", false,
-         [](growth_input const& in) -> growth_work {
-             auto const planned = plan_of(in);
-             return [planned] {
-                 counted_output out;
-                 write_json(out, *planned);
-             };
+         [](growth_input const& in) {
+             return written(in, [](auto& out, memory_plan const& plan) { write_json(out, plan); });
          }},
         {"write_svg", false,
-         [](growth_input const& in) -> growth_work {
-             auto const planned = plan_of(in);
-             return [planned] {
-                 counted_output out;
-                 write_svg(out, *planned);
-             };
+         [](growth_input const& in) {
+             return written(in, [](auto& out, memory_plan const& plan) { write_svg(out, plan); });
          }},
         {"write_html", false,
-         [](growth_input const& in) -> growth_work {
-             auto const planned = plan_of(in);
-             return [&in, planned] {
-                 counted_output out;
-                 write_html(out, *planned, {.program = &in.program});
-             };
+         [](growth_input const& in) {
+             return written(in, [&in](auto& out, memory_plan const& plan) {
+                 write_html(out, plan, {.program = &in.program});
+             });
          }},
         {"write_trace", false,
-         [](growth_input const& in) -> growth_work {
-             auto const planned = plan_of(in);
-             return [planned] {
-                 counted_output out;
-                 write_trace(out, *planned);
-             };
+         [](growth_input const& in) {
+             return written(in, [](auto& out, memory_plan const& plan) { write_trace(out, plan); });
          }},
         {"write_dot", true,
          [](growth_input const& in) -> growth_work {
@@ -695,12 +687,10 @@ inline std::vector<growth_call> const& growth_calls()
          }},
 #endif
         {"why_peak", false,
-         [](growth_input const& in) -> growth_work {
-             auto const planned = plan_of(in);
-             return [&in, planned] {
-                 counted_output out;
-                 write_why_peak(out, why_peak(in.program, *planned));
-             };
+         [](growth_input const& in) {
+             return written(in, [&in](auto& out, memory_plan const& plan) {
+                 write_why_peak(out, why_peak(in.program, plan));
+             });
          }},
     };
     return all;

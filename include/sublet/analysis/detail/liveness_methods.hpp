@@ -212,8 +212,7 @@ private:
         return static_cast<set>(is_right ? nodes_[s] >> 32 : nodes_[s]);
     }
 
-    std::vector<std::uint64_t> nodes_{
-        0}; // a leaf: its columns as bits; others: the children, the left one low
+    std::vector<std::uint64_t> nodes_{0}; // a leaf: its columns; others: the children, the left one low
     std::size_t kept_ = 1;
     unsigned top_ = 0;       // the level of roots; that of leaves is 0
     std::vector<set> stack_; // of united(): a stack of lists
@@ -229,8 +228,7 @@ struct tree_sets {
 /// transposition; `order` names every node once, most after those that are before it.
 ///
 /// Complexity: O((V + E + kills + gens) log columns) if each node is visited once, and O(log columns) for
-/// each
-///             column in which sets that meet differ.
+///             each column in which sets that meet differ.
 struct union_problem {
     csr_rows const& before;
     csr_rows const& after;
