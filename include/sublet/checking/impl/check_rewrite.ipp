@@ -61,8 +61,7 @@ public:
         for (std::uint32_t i = 0; i != a.size(); ++i) {
             value_id const value = a[i].value, name = b[i].value;
             entry &old_state = before_state_[root_[value]], &new_state = after_state_[name];
-            bool const is_view = a[i].makes_view() && root_[value] != value; // of the bytes of its root
-            value_id const root_name = is_view ? old_state.defined_as : no_value;
+            value_id const root_name = is_view_of_root(a[i]) ? old_state.defined_as : no_value;
             if (root_name != no_value && old_state.source != after_state_[root_name].source)
                 return differs(rewrite_fault::kind::read, s, i, value, root_name);
             if (!a[i].defines()) {
@@ -76,13 +75,22 @@ public:
                 old_state.held_at = new_state.held_at = s;
                 continue;
             }
-            if ((new_state.defined_at == s && new_state.result != root_[value]) ||
-                (old_state.defined_at == s && old_state.defined_as != name))
+            bool const is_apart = root_name != no_value && root_name != name; // a view with its own name
+            bool const is_merged = (new_state.defined_at == s || new_state.viewed_at == s) &&
+                                   new_state.result != root_[value];
+            bool const is_separated =
+                !is_apart && old_state.defined_at == s && old_state.defined_as != name;
+            if (is_merged || is_separated)
                 return rewrite_fault{rewrite_fault::kind::aliasing, s, i, value, name, {}, {}};
-            old_state.defined_at = new_state.defined_at = s;
-            old_state.defined_as = name;
             new_state.result = root_[value];
-            old_state.source = new_state.source = rewrite_fault::source{s, i};
+            if (is_apart) { // its root keeps its name
+                new_state.viewed_at = s;
+            } else {
+                old_state.defined_at = new_state.defined_at = s;
+                old_state.defined_as = name;
+            }
+            if (root_name == no_value) old_state.source = rewrite_fault::source{s, i};
+            new_state.source = old_state.source; // a view has the bytes of its root
         }
         return changed_pairs(s);
     }
@@ -109,12 +117,17 @@ private:
         step_id used_at = no_step; // last
         step_id held_at = no_step; // last used until the end of the step
         step_id defined_at = no_step;
+        step_id viewed_at = no_step;    // after: where the name became a view of a root with another name
         value_id used_as = no_value;    // before: the name there
         value_id defined_as = no_value; // before: the name there
         value_id result = no_value;     // after: the class last defined under this name
         value_id held_value = no_value; // after: the only value held under this name, or none
     };
 
+    bool is_view_of_root(touch before) const
+    {
+        return before.makes_view() && root_[before.value] != before.value;
+    }
     void expect_name(value_id name) const
     {
         SUBLET_EXPECTS(name < after_state_.size(),
@@ -151,7 +164,8 @@ private:
             if (!a[i].defines()) continue;
             value_id const name = b[i].value;
             entry const& old_state = before_state_[root_[a[i].value]];
-            if (old_state.used_at == s && (old_state.used_as != name || old_state.held_at == s))
+            bool const is_apart = old_state.used_as != name; // a view of its own name writes nothing
+            if (old_state.used_at == s && (is_apart ? !is_view_of_root(a[i]) : old_state.held_at == s))
                 add_pair(pairs_before_, old_state.used_as, name);
             if (after_state_[name].held_at == s) add_pair(pairs_after_, name, name);
         }
