@@ -279,6 +279,28 @@ memory_plan plan_at(std::vector<byte_count> const& offsets)
     return plan;
 }
 
+/// A flow whose values are placed at `offsets`, with the nodes that are reached from its entry.
+struct placed_flow {
+    placed_flow(random_flow const& flow, std::vector<value_role> const& role,
+                std::vector<byte_count> const& offsets)
+        : p(flow.program()), asked(derive_requirements(p, {.bytes = 8, .role = role})),
+          plan(plan_at(offsets)), classes(asked, plan),
+          paths{p, asked, classes, std::vector<unsigned char>(p.nodes(), 0),
+                std::vector<value_id>(classes.size(), no_value)}
+    {
+        std::vector<bool> is_found(p.nodes());
+        mark_found(flow, 0, is_found);
+        for (node_id n = 0; n != p.nodes(); ++n) paths.is_reached[n] = is_found[n];
+    }
+    placed_flow(placed_flow const&) = delete;
+
+    snapshot p;
+    plan_requirements asked;
+    memory_plan plan;
+    placed_classes classes;
+    clobber_query paths;
+};
+
 struct question {
     random_flow flow;
     std::vector<value_role> role;
@@ -286,20 +308,12 @@ struct question {
 
     std::optional<witness> at_end_of(node_id n, value_id v) const
     {
-        snapshot const p = flow.program();
-        plan_requirements const asked = derive_requirements(p, {.bytes = 8, .role = role});
-        memory_plan const plan = plan_at(offsets);
-        placed_classes const classes(asked, plan);
-        clobber_query paths{p, asked, classes, std::vector<unsigned char>(p.nodes(), 0),
-                            std::vector<value_id>(classes.size(), no_value)};
-        std::vector<bool> is_found(p.nodes());
-        mark_found(flow, 0, is_found);
-        for (node_id m = 0; m != p.nodes(); ++m) paths.is_reached[m] = is_found[m];
+        placed_flow placed(flow, role, offsets);
         for (value_id a = 0; a != role.size(); ++a)
             for (value_id b = 0; b != role.size(); ++b)
                 if (a != b && is_given(role[a]) && is_given(role[b]) && !are_apart(offsets[a], offsets[b]))
-                    paths.entry_overlap[classes.rank_of(a)] = b;
-        return find_clobber_path(paths, v, n, p.steps_of(n).last);
+                    placed.paths.entry_overlap[placed.classes.rank_of(a)] = b;
+        return find_clobber_path(placed.paths, v, n, placed.p.steps_of(n).last);
     }
 
     /// By node: whether v can be clobbered at its end, by following all paths from the entry.
@@ -432,27 +446,18 @@ TEST_CASE("a read has a path that clobbers it only if its class is contested, wh
             if (is_apart && pick.below(3) == 0) given.push_back(v), role[v] = value_role::input;
             else if (pick.below(5) == 0) outputs.push_back(v);
         }
-        plan_requirements const asked = derive_requirements(p, {.bytes = 8, .role = role});
-        memory_plan const plan = plan_at(offsets);
-        placed_classes const classes(asked, plan);
-        clobber_query paths{p, asked, classes, std::vector<unsigned char>(p.nodes(), 0),
-                            std::vector<value_id>(classes.size(), no_value)};
-        std::vector<bool> is_found(p.nodes());
-        mark_found(f, 0, is_found);
+        placed_flow const placed(f, role, offsets);
         std::vector<unsigned char> ends;
-        for (node_id n = 0; n != p.nodes(); ++n) {
-            paths.is_reached[n] = is_found[n];
-            ends.push_back(p.successors(n).empty());
-        }
+        for (node_id n = 0; n != p.nodes(); ++n) ends.push_back(p.successors(n).empty());
         csr_rows const by_edges = csr_rows::gathered(p.nodes(), [&p](auto add) {
             for (edge_use u : p.edge_uses()) add(u.pred, u.value);
         });
-        auto const is_contested = find_contested(p, classes, by_edges, outputs, ends, given);
+        auto const is_contested = find_contested(p, placed.classes, by_edges, outputs, ends, given);
         std::vector<bool> is_clobbered(f.values);
         for (node_id n = 0; n != p.nodes(); ++n) {
-            if (!is_found[n]) continue;
+            if (placed.paths.is_reached[n] == 0) continue;
             auto read = [&](value_id v, step_id before) {
-                if (find_clobber_path(paths, v, n, before)) is_clobbered[v] = true;
+                if (find_clobber_path(placed.paths, v, n, before)) is_clobbered[v] = true;
             };
             for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s)
                 for (touch t : p.touches(s))
@@ -462,7 +467,7 @@ TEST_CASE("a read has a path that clobbers it only if its class is contested, wh
                 if (ends[n]) read(v, p.steps_of(n).last);
         }
         for (value_id v = 0; v != f.values; ++v) {
-            bool const may_be = is_contested[classes.rank_of(v)] != 0;
+            bool const may_be = is_contested[placed.classes.rank_of(v)] != 0;
             if (is_clobbered[v]) REQUIRE(may_be);
             clobbered += is_clobbered[v];
             spared += !may_be;
