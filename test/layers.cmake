@@ -11,7 +11,7 @@ cmake_path(ABSOLUTE_PATH ROOT)
 
 set(core core)
 set(graph core graph)
-set(analysis core graph analysis detail/bit_rows detail/range_sets)
+set(analysis core graph analysis detail/bit_rows detail/range_sets detail/segment_tree)
 set(ordering core graph analysis ordering detail/bit_rows detail/overwrite_matching)
 set(sharing core graph analysis sharing detail/bit_rows detail/overwrite_matching)
 set(placement core placement detail/segment_tree)

@@ -279,7 +279,7 @@ memory_plan plan_at(std::vector<byte_count> const& offsets)
     return plan;
 }
 
-/// A flow whose values are placed at `offsets`, with the nodes that are reached from its entry.
+/// A flow with values that are placed at `offsets`, and with the nodes that are reached from its entry.
 struct placed_flow {
     placed_flow(random_flow const& flow, std::vector<value_role> const& role,
                 std::vector<byte_count> const& offsets)

@@ -182,30 +182,6 @@ struct ordered_bytes {
 /// Complexity: O(values + touches), and O(n log n) for the n values of the storages.
 [[nodiscard]] ordered_bytes find_ordered_bytes(snapshot const& p, lifetimes_options const& options);
 
-/// A segment tree over the segments of all storages: node n has the children 2 n and 2 n + 1, segment i is
-/// node `segments` + i.
-struct segment_nodes {
-    std::size_t segments;
-
-    /// The nodes that make up r.
-    template <class Visit>
-    void each(live_range r, Visit visit) const
-    {
-        for (std::size_t i = r.first + segments, j = r.last + segments; i < j; i /= 2, j /= 2) {
-            if (i % 2 == 1) visit(i++);
-            if (j % 2 == 1) visit(--j);
-        }
-    }
-    /// The nodes over the first segment of r, then those over the last, upwards while `visit` returns true.
-    /// All nodes over some that make up r are among them; others are under these.
-    template <class Visit>
-    void each_over_ends(live_range r, Visit visit) const
-    {
-        for (std::size_t segment : {r.first, r.last - 1})
-            for (std::size_t n = segment + segments; n != 0 && visit(n);) n /= 2;
-    }
-};
-
 /// A write that moves across another access of its bytes, if the steps run in the order of `steps` and are
 /// listed by ascending `rank`.
 ///

@@ -2,7 +2,8 @@
 #ifndef SUBLET_DETAIL_SEGMENT_TREE_HPP
 #define SUBLET_DETAIL_SEGMENT_TREE_HPP
 
-/// A segment tree with range add and range maximum: the bytes live at each position of a pool.
+/// The nodes of a segment tree, and a segment tree with range add and range maximum: the bytes live at each
+/// position of a pool.
 ///
 ///     maximum         7               add(1, 4, +3) updates the nodes that make up [1, 4),
 ///                   /   \             and then their ancestors
@@ -21,10 +22,33 @@
 
 namespace sublet::detail {
 
+/// Node n has the children 2 n and 2 n + 1, position i is node `leaves` + i.
+struct segment_nodes {
+    std::size_t leaves;
+
+    /// The nodes that make up r; none if it is empty.
+    template <class Visit>
+    void each(live_range r, Visit visit) const
+    {
+        for (std::size_t i = r.first + leaves, j = r.last + leaves; i < j; i /= 2, j /= 2) {
+            if (i % 2 == 1) visit(i++);
+            if (j % 2 == 1) visit(--j);
+        }
+    }
+    /// The nodes over the first position of r, then those over the last, upwards while `visit` returns true.
+    /// All nodes over some that make up r are among them; others are under these.
+    template <class Visit>
+    void each_over_ends(live_range r, Visit visit) const
+    {
+        for (std::size_t position : {r.first, r.last - 1})
+            for (std::size_t n = position + leaves; n != 0 && visit(n);) n /= 2;
+    }
+};
+
 class segment_tree {
 public:
     explicit segment_tree(std::size_t positions)
-        : leaves_(positions), most_(2 * positions), added_(2 * positions)
+        : tree_{positions}, most_(2 * positions), added_(2 * positions)
     {
     }
 
@@ -45,7 +69,7 @@ private:
     }
     void update_ancestors(std::size_t node);
 
-    std::size_t leaves_;
+    segment_nodes tree_;
     std::vector<std::int64_t> most_, added_; // by node
 };
 

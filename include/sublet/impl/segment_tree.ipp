@@ -17,10 +17,7 @@ SUBLET_DECL void segment_tree::remove(live_range when, byte_count bytes)
 SUBLET_DECL byte_count segment_tree::most(live_range when) const
 {
     std::int64_t most = 0;
-    for (std::size_t i = when.first + leaves_, j = when.last + leaves_; i < j; i /= 2, j /= 2) {
-        if (i % 2 == 1) most = larger(most, total(i++));
-        if (j % 2 == 1) most = larger(most, total(--j));
-    }
+    tree_.each(when, [&](std::size_t node) { most = larger(most, total(node)); });
     return static_cast<byte_count>(most);
 }
 
@@ -33,12 +30,9 @@ SUBLET_DECL std::int64_t segment_tree::total(std::size_t node) const
 
 SUBLET_DECL void segment_tree::change(live_range when, std::int64_t bytes)
 {
-    for (std::size_t i = when.first + leaves_, j = when.last + leaves_; i < j; i /= 2, j /= 2) {
-        if (i % 2 == 1) put(i++, bytes);
-        if (j % 2 == 1) put(--j, bytes);
-    }
-    update_ancestors(when.first + leaves_);
-    update_ancestors(when.last - 1 + leaves_);
+    tree_.each(when, [&](std::size_t node) { put(node, bytes); });
+    update_ancestors(when.first + tree_.leaves);
+    update_ancestors(when.last - 1 + tree_.leaves);
 }
 
 SUBLET_DECL void segment_tree::update_ancestors(std::size_t node)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/versions.hpp>
+#include <sublet/detail/segment_tree.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <utility>
@@ -122,7 +123,7 @@ private:
     {
         node& at = nodes_[n];
         last_accesses below;
-        if (n < tree_.segments) {
+        if (n < tree_.leaves) {
             last_accesses const left = nodes_[2 * n].all, right = nodes_[2 * n + 1].all;
             below = {smaller(left.write, right.write), smaller(left.read, right.read)};
         }
@@ -131,7 +132,7 @@ private:
     }
     bool has_newer_write_below(std::size_t n, number than) const
     {
-        return n < tree_.segments && larger(nodes_[2 * n].last_write, nodes_[2 * n + 1].last_write) > than;
+        return n < tree_.leaves && larger(nodes_[2 * n].last_write, nodes_[2 * n + 1].last_write) > than;
     }
 
     template <class Visit>

@@ -5,6 +5,7 @@
 /// Placement of buffers by pairwise conflicts, for steps of which only a partial order is known: first fit
 /// in several orders, then local search over orders. No guaranteed factor.
 
+#include <sublet/detail/segment_tree.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/problem.hpp>
@@ -148,11 +149,7 @@ private:
     template <class Visit>
     void for_each_node_of_ranges(buffer_id b, Visit visit) const
     {
-        for (live_range r : conflicts_->ranges[b])
-            for (std::size_t i = r.first + leaves_, j = r.last + leaves_; i < j; i /= 2, j /= 2) {
-                if (i % 2 == 1) visit(i++);
-                if (j % 2 == 1) visit(--j);
-            }
+        for (live_range r : conflicts_->ranges[b]) tree_.each(r, visit);
     }
 
     /// Visits queried nodes only.
@@ -160,7 +157,7 @@ private:
     void for_each_node_of_begins(buffer_id b, Visit visit) const
     {
         for (step_id at : conflicts_->begins(b))
-            for (std::size_t node = at + leaves_; use_[node] != 0; node /= 2) {
+            for (std::size_t node = at + tree_.leaves; use_[node] != 0; node /= 2) {
                 if ((use_[node] & is_queried) != 0) visit(node);
                 if ((use_[node] & has_queried_ancestor) == 0) break;
             }
@@ -177,7 +174,7 @@ private:
     }
 
     placement_conflicts const* conflicts_;
-    std::size_t leaves_;
+    segment_nodes tree_;
     std::vector<unsigned char> use_;
     std::vector<byte_union> unions_; // by node, two: with ranges that cover it, with begins under it
     byte_unions intervals_;

@@ -5,6 +5,7 @@
 /// Greedy placement: shapes in a given order, each into a gap that the earlier ones left; and the orders.
 /// No guaranteed factor. A query visits O(log p) unions of bytes, p = positions, for any number of shapes.
 
+#include <sublet/detail/segment_tree.hpp>
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
 #include <sublet/units.hpp>
@@ -138,12 +139,9 @@ private:
             add_bucket(first);
             if (first != last) add_bucket(last);
             // Pieces that start in the first bucket are in its list, or cover it.
-            for (std::size_t node = first + leaves_; node != 0; node /= 2) add_union(covering_[node]);
-            std::size_t i = first + leaves_ + 1, j = last + leaves_ + 1 - is_wide_[last];
-            for (; i < j; i /= 2, j /= 2) {
-                if (i % 2 == 1) add_union(starting_[i++]);
-                if (j % 2 == 1) add_union(starting_[--j]);
-            }
+            for (std::size_t node = first + tree_.leaves; node != 0; node /= 2) add_union(covering_[node]);
+            tree_.each({first + 1, last + 1 - is_wide_[last]},
+                       [&](std::size_t node) { add_union(starting_[node]); });
         }
         visits_ += 4 + union_cursors_.size() + partial_cursors_.size();
     }
@@ -163,7 +161,7 @@ private:
         items[at] = p;
     }
 
-    std::size_t leaves_ = 0;
+    segment_nodes tree_ = {};
     std::vector<std::uint32_t> bucket_of_;          // by position
     std::vector<unsigned char> is_wide_;            // by bucket: it has several positions
     std::vector<bytes> starting_, covering_;        // by node
@@ -276,8 +274,8 @@ public:
     [[nodiscard]] byte_count over(live_range r) const;
 
 private:
-    std::size_t leaves_;
-    std::vector<byte_count> tree_;
+    segment_nodes tree_;
+    std::vector<byte_count> most_; // by node
 };
 
 /// The numbers of the shapes in the given order.

@@ -5,6 +5,7 @@
 /// A minimal set of shapes that cannot be stacked within a capacity, for errors and proofs. It is two pins
 /// that overlap, or the result of a deletion filter that calls the exact search at most once per shape.
 
+#include <sublet/detail/segment_tree.hpp>
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
 #include <sublet/units.hpp>
@@ -39,7 +40,7 @@ public:
         std::uint32_t id = no_shape;
     };
 
-    explicit skyline(std::size_t ranks) : leaves_(ranks), within_(2 * ranks), over_(2 * ranks) {}
+    explicit skyline(std::size_t ranks) : tree_{ranks}, within_(2 * ranks), over_(2 * ranks) {}
 
     void paint(live_range when, skyline_top const& fresh);
     [[nodiscard]] skyline_top highest(live_range when) const;
@@ -49,22 +50,8 @@ private:
     {
         if (fresh.top > old.top) old = fresh;
     }
-    template <class Visit>
-    void for_each_node(live_range when, Visit visit) const
-    {
-        for (std::size_t i = when.first + leaves_, j = when.last + leaves_; i < j; i /= 2, j /= 2) {
-            if (i % 2 == 1) visit(i++);
-            if (j % 2 == 1) visit(--j);
-        }
-    }
-    template <class Visit>
-    void for_each_above(live_range when, Visit visit) const
-    {
-        for (std::size_t i = (when.first + leaves_) / 2; i != 0; i /= 2) visit(i);
-        for (std::size_t j = (when.last - 1 + leaves_) / 2; j != 0; j /= 2) visit(j);
-    }
 
-    std::size_t leaves_;
+    segment_nodes tree_;
     std::vector<skyline_top> within_, over_; // by node: maximum under it, and over all of it
 };
 

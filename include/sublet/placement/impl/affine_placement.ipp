@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/detail/segment_tree.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/affine_placement.hpp>
 
@@ -23,14 +24,14 @@ public:
     };
 
     explicit affine_skyline(std::size_t positions)
-        : leaves_(positions), highest_(2 * positions), raised_(2 * positions)
+        : tree_{positions}, highest_(2 * positions), raised_(2 * positions)
     {
     }
 
     [[nodiscard]] ends over(live_range when) const
     {
         ends most;
-        each_node(when, [&](std::size_t node) {
+        tree_.each(when, [&](std::size_t node) {
             most.raise_to(highest_[node]);
             while ((node /= 2) != 0) most.raise_to(raised_[node]);
         });
@@ -38,23 +39,14 @@ public:
     }
     void raise(live_range when, ends top)
     {
-        each_node(when, [&](std::size_t node) {
+        tree_.each(when, [&](std::size_t node) {
             raised_[node].raise_to(top);
             for (; node != 0; node /= 2) highest_[node].raise_to(top);
         });
     }
 
 private:
-    template <class Visit>
-    void each_node(live_range when, Visit visit) const
-    {
-        for (std::size_t i = when.first + leaves_, j = when.last + leaves_; i < j; i /= 2, j /= 2) {
-            if (i % 2 == 1) visit(i++);
-            if (j % 2 == 1) visit(--j);
-        }
-    }
-
-    std::size_t leaves_;
+    segment_nodes tree_;
     std::vector<ends> highest_; // by node: of the positions under it
     std::vector<ends> raised_;  // by node: all positions under it
 };

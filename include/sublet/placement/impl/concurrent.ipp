@@ -19,7 +19,7 @@ SUBLET_DECL bool placement_conflicts::begins_in(buffer_id a, buffer_id b) const
 // --- placed by range -------------------------------------------------------------------------------------
 
 SUBLET_DECL placed_by_range::placed_by_range(placement_conflicts const& conflicts)
-    : conflicts_(&conflicts), leaves_(conflicts.positions()), use_(2 * leaves_), unions_(4 * leaves_)
+    : conflicts_(&conflicts), tree_{conflicts.positions()}, use_(2 * tree_.leaves), unions_(4 * tree_.leaves)
 {
     for (buffer_id b = 0; b != conflicts.buffers(); ++b)
         for_each_node_of_ranges(b, [this](std::size_t node) { use_[node] = is_queried; });
@@ -31,7 +31,7 @@ SUBLET_DECL void placed_by_range::clear()
 {
     visits_ = 0;
     step_cost_ = 1;
-    unions_.assign(4 * leaves_, {});
+    unions_.assign(4 * tree_.leaves, {});
     intervals_.clear();
 }
 

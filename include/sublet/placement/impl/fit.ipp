@@ -66,16 +66,16 @@ SUBLET_DECL placed_pieces::placed_pieces(placement_shapes const& all)
         in_bucket = is_full ? n : in_bucket + n;
         bucket_of_.push_back(static_cast<std::uint32_t>(is_wide_.size() - 1));
     }
-    leaves_ = is_wide_.size();
+    tree_.leaves = is_wide_.size();
     clear();
 }
 
 SUBLET_DECL void placed_pieces::clear()
 {
     visits_ = 0;
-    starting_.assign(2 * leaves_, {});
+    starting_.assign(2 * tree_.leaves, {});
     covering_ = starting_;
-    partial_.resize(leaves_);
+    partial_.resize(tree_.leaves);
     for (std::vector<shape_piece>& items : partial_) items.clear();
     intervals_.clear();
 }
@@ -167,12 +167,9 @@ SUBLET_DECL void placed_pieces::insert(shape_piece const& p)
     std::uint32_t const first = bucket_of_[p.when.first], last = bucket_of_[p.when.last - 1];
     if (is_wide_[first] != 0) insert_sorted(partial_[first], p);
     if (is_wide_[last] != 0 && last != first) insert_sorted(partial_[last], p);
-    std::size_t i = first + leaves_ + is_wide_[first], j = last + leaves_ + 1 - is_wide_[last];
-    for (; i < j; i /= 2, j /= 2) {
-        if (i % 2 == 1) visits_ += intervals_.unite(covering_[i++], p.begin, p.end);
-        if (j % 2 == 1) visits_ += intervals_.unite(covering_[--j], p.begin, p.end);
-    }
-    for (std::size_t node = first + leaves_; node != 0; node /= 2)
+    tree_.each({first + is_wide_[first], last + 1 - is_wide_[last]},
+               [&](std::size_t node) { visits_ += intervals_.unite(covering_[node], p.begin, p.end); });
+    for (std::size_t node = first + tree_.leaves; node != 0; node /= 2)
         visits_ += intervals_.unite(starting_[node], p.begin, p.end);
 }
 
@@ -261,19 +258,16 @@ SUBLET_DECL packing fit(placement_shapes const& all, std::vector<std::uint32_t> 
 // --- orders ----------------------------------------------------------------------------------------------
 
 SUBLET_DECL range_maximum::range_maximum(std::vector<byte_count> const& table)
-    : leaves_(table.size()), tree_(2 * table.size())
+    : tree_{table.size()}, most_(2 * table.size())
 {
-    for (std::size_t i = 0; i != leaves_; ++i) tree_[leaves_ + i] = table[i];
-    for (std::size_t i = leaves_; i-- > 1;) tree_[i] = larger(tree_[2 * i], tree_[2 * i + 1]);
+    for (std::size_t i = 0; i != table.size(); ++i) most_[table.size() + i] = table[i];
+    for (std::size_t i = table.size(); i-- > 1;) most_[i] = larger(most_[2 * i], most_[2 * i + 1]);
 }
 
 SUBLET_DECL byte_count range_maximum::over(live_range r) const
 {
     byte_count most = 0;
-    for (std::size_t i = r.first + leaves_, j = r.last + leaves_; i < j; i /= 2, j /= 2) {
-        if (i % 2 == 1) most = larger(most, tree_[i++]);
-        if (j % 2 == 1) most = larger(most, tree_[--j]);
-    }
+    tree_.each(r, [&](std::size_t node) { most = larger(most, most_[node]); });
     return most;
 }
 

@@ -14,15 +14,16 @@ namespace sublet::detail {
 
 SUBLET_DECL void skyline::paint(live_range when, skyline_top const& fresh)
 {
-    for_each_node(when, [&](std::size_t node) { raise(over_[node], fresh), raise(within_[node], fresh); });
-    for_each_above(when, [&](std::size_t node) { raise(within_[node], fresh); });
+    tree_.each(when, [&](std::size_t node) { raise(over_[node], fresh); });
+    tree_.each(when, [&](std::size_t node) { raise(within_[node], fresh); });
+    tree_.each_over_ends(when, [&](std::size_t node) { return raise(within_[node], fresh), true; });
 }
 
 SUBLET_DECL skyline::skyline_top skyline::highest(live_range when) const
 {
     skyline_top most;
-    for_each_node(when, [&](std::size_t node) { raise(most, within_[node]); });
-    for_each_above(when, [&](std::size_t node) { raise(most, over_[node]); });
+    tree_.each(when, [&](std::size_t node) { raise(most, within_[node]); });
+    tree_.each_over_ends(when, [&](std::size_t node) { return raise(most, over_[node]), true; });
     return most;
 }
 
