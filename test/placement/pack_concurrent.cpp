@@ -75,24 +75,26 @@ bool is_valid(drawn_problem const& drawn, sharing_rule const& rule, placement co
     return true;
 }
 
-/// Buffers that begin at one position each and end there, or that are all outputs.
+/// Buffers that begin at one position each and end there, or that are all outputs. If `with_branch`, the
+/// first also begins behind all others, so that conflicts are no live ranges in one order.
 struct chain_problem {
     concurrent_live_ranges lives;
     live_range_lists conflicts;
-    chain_problem(step_id n, bool all_conflict)
+    chain_problem(step_id n, bool all_conflict, bool with_branch = false)
     {
-        lives.positions = n;
+        lives.positions = n + with_branch;
         std::vector<std::uint32_t> first{0};
         std::vector<live_range> ranges;
         for (step_id b = 0; b != n; ++b) {
             lives.begins.append(b);
+            if (with_branch && b == 0) lives.begins.append(n);
             lives.begins.close_row();
             lives.ends.append(all_conflict ? n : b);
             lives.ends.close_row();
             ranges.push_back({b, all_conflict ? n : b + 1});
             first.push_back(b + 1);
         }
-        conflicts = {live_range_lists::source::from_liveness, n, first, ranges};
+        conflicts = {live_range_lists::source::from_liveness, lives.positions, first, ranges};
     }
 };
 
@@ -109,7 +111,7 @@ placement place_all(std::vector<placement_problem::buffer> buffers, bool all_con
 TEST_CASE("with most_visits a pool may have no placement, and that is reported")
 {
     std::vector<placement_problem::buffer> const buffers(1000, placement_problem::buffer{{}, 8});
-    chain_problem const row(1000, false);
+    chain_problem const row(1000, false, true);
     placement_problem const problem{buffers, {}};
     auto place_within = [&](std::uint64_t visits, std::uint64_t most_visits) {
         return place_concurrently(problem, row.lives, row.conflicts,
@@ -255,6 +257,52 @@ TEST_CASE("only buffers that may share overlap in bytes, for any budget")
     }
 }
 
+TEST_CASE("buffers of steps in one order are placed as pack() places them")
+{
+    std::size_t searched = 0;
+    for (std::uint32_t seed = 0; seed != rounds(1000); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        step_id const n = 2 + pick.below(40);
+        concurrent_live_ranges lives;
+        lives.positions = n;
+        std::vector<std::uint32_t> first{0};
+        std::vector<live_range> ranges;
+        placement_problem problem;
+        for (step_id b = 0; b != n; ++b) { // each begins at a position of its own
+            live_range const its{b, smaller(n, b + 1 + pick.below(8))};
+            problem.buffers.push_back({its, 1 + byte_count{pick.below(30)}, 1 + byte_count{pick.below(3)}});
+            if (pick.below(40) == 0 && b == 0) problem.buffers.back().pinned = 6 * byte_count{pick.below(5)};
+            lives.begins.append(b);
+            lives.begins.close_row();
+            lives.ends.append(its.last);
+            lives.ends.close_row();
+            ranges.push_back(its);
+            first.push_back(b + 1);
+        }
+        live_range_lists const conflicts{live_range_lists::source::from_liveness, n, first, ranges};
+        placement const line = pack(problem), all = place_concurrently(problem, lives, conflicts);
+        REQUIRE(all.pools[0].height == line.pools[0].height);
+        REQUIRE(all.offset == line.offset);
+        REQUIRE_FALSE(all.is_cut_short);
+        searched += line.pools[0].height > line.pools[0].lower_bound;
+        // Without work for a search it is valid, too.
+        placement const quick = place_concurrently(problem, lives, conflicts, {.visits = 0});
+        for (buffer_id a = 0; a != n; ++a)
+            for (buffer_id b = 0; b != a; ++b)
+                if (ranges[b].last > a) // b begins first
+                    REQUIRE_FALSE(overlap(quick.offset[a], problem.buffers[a].size, quick.offset[b],
+                                          problem.buffers[b].size));
+    }
+    CHECK(searched > 0);
+}
+
+TEST_CASE("sizes that pack() refuses are placed where all steps have one order")
+{
+    byte_count const large = byte_count{1} << 62;
+    CHECK(place_all({{{}, large}, {{}, large - 1}}).pools[0].height == 2 * large - 1);
+}
+
 TEST_CASE("up to six buffers: no lower than the best order, and as low without alignment")
 {
     std::size_t higher = 0, all = 0;
@@ -310,7 +358,7 @@ TEST_CASE("no placement is higher than the fallback, even with no visits")
 
 TEST_CASE("a met bound ends the search, and is in the result")
 {
-    chain_problem const row(3, true);
+    chain_problem const row(3, true, true);
     placement_problem const problem{{{{}, 8}, {{}, 4}, {{}, 6}}};
     auto const p = place_concurrently(problem, row.lives, row.conflicts, {.bounds = {18}});
     CHECK(p.pools[0].packings == 1);

@@ -47,6 +47,9 @@ struct placement_conflicts {
     /// Whether a and b must not overlap.  O(begins * ranges)
     [[nodiscard]] bool conflict(buffer_id a, buffer_id b) const { return begins_in(a, b) || begins_in(b, a); }
 
+    /// Whether buffers conflict if and only if their ranges overlap: each has one, from its only begin.
+    [[nodiscard]] bool are_intervals() const;
+
 private:
     [[nodiscard]] bool begins_in(buffer_id a, buffer_id b) const;
 };

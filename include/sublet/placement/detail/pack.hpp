@@ -513,7 +513,9 @@ pack_symbolic(std::vector<symbolic_plan::buffer> const& buffers, byte_count most
 ///                     stop when the height equals the bound: it is optimal
 ///
 /// Two buffers conflict unless one may reuse the bytes of the other in every execution. So a buffer's
-/// conflicts are several ranges of positions; otherwise it is the problem of place.hpp. No guaranteed factor.
+/// conflicts are several ranges of positions; otherwise it is the problem of place.hpp, and of a pool in
+/// which each buffer has one range from its begin, as where dependences order all steps, pack() finds a
+/// placement. No guaranteed factor.
 ///
 /// Source: the greedy by size of Pisarchyk and Lee, "Efficient memory management for deep neural net
 /// inference", MLSys workshop 2020, with the conflicts of a partial order instead of those of intervals.
@@ -606,6 +608,11 @@ bool pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts c
     return true;
 }
 
+/// The same as pack() does it, if buffers conflict as live ranges do. False: they do not, or they are too
+/// large for pack().
+bool pack_intervals(std::vector<placement_problem::buffer> buffers, placement_conflicts const& conflicts,
+                    byte_count bound, std::uint64_t visits, packing& best, std::uint32_t& tried);
+
 /// Places the buffers of all pools for any execution that respects the dependences.
 ///
 /// Requires:   `lives` and `conflicts` are those of the problem's buffers (analysis/dependences.hpp);
@@ -683,6 +690,7 @@ template <class Lives>
             }
         }
         bool const is_complete =
+            pack_intervals(buffers, pool_conflicts, out.lower_bound, options.visits, best, out.packings) ||
             pack_concurrently(buffers, pool_conflicts, std::move(is_in_antichain), out.lower_bound,
                               options.visits, options.most_visits, placed, best, out.packings);
         result.is_cut_short = result.is_cut_short || !is_complete;

@@ -16,6 +16,14 @@ SUBLET_DECL bool placement_conflicts::begins_in(buffer_id a, buffer_id b) const
     return false;
 }
 
+SUBLET_DECL bool placement_conflicts::are_intervals() const
+{
+    for (buffer_id b = 0; b != buffers(); ++b)
+        if (begins(b).size() != 1 || ranges[b].size() != 1 || ranges[b].front().first != begins(b).front())
+            return false;
+    return true;
+}
+
 // --- placed by range -------------------------------------------------------------------------------------
 
 SUBLET_DECL placed_by_range::placed_by_range(placement_conflicts const& conflicts)

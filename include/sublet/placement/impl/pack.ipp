@@ -1276,21 +1276,52 @@ SUBLET_DECL void positioned_clocks::name_proofs(placement& placed,
     }
 }
 
-// NOLINTNEXTLINE(misc-no-recursion): once, without clocks
+/// pack() without clocks.
+placement pack_by_positions(placement_problem const& problem, pack_options const& options,
+                            search_control& control)
+{
+    return pack_pools(
+        problem, options, control, 1,
+        [&](auto const& shapes, auto const& bound, byte_count capacity, placement::pool_result& out,
+            std::size_t) { return pack_shapes(shapes, bound, capacity, options, control, out); });
+}
+
 SUBLET_DECL placement pack(placement_problem const& problem, pack_options const& options,
                            search_control& control)
 {
     if (problem.clocks.threads != 0) {
         positioned_clocks const clocks = positions_of_clocks(problem);
-        placement result = pack(clocks.problem, clocks.budgets(options), control);
+        placement result = pack_by_positions(clocks.problem, clocks.budgets(options), control);
         clocks.lower(result, options.objective, options.visits);
         clocks.name_proofs(result);
         return result;
     }
-    return pack_pools(
-        problem, options, control, 1,
-        [&](auto const& shapes, auto const& bound, byte_count capacity, placement::pool_result& out,
-            std::size_t) { return pack_shapes(shapes, bound, capacity, options, control, out); });
+    return pack_by_positions(problem, options, control);
+}
+
+SUBLET_DECL bool pack_intervals(std::vector<placement_problem::buffer> buffers,
+                                placement_conflicts const& conflicts, byte_count bound, std::uint64_t visits,
+                                packing& best, std::uint32_t& tried)
+{
+    if (!conflicts.are_intervals()) return false;
+    if (best.height <= bound) return true;
+    byte_count room = byte_count{1} << 61; // for all buffers one above the other
+    for (buffer_id b = 0; b != buffers.size(); ++b) {
+        placement_problem::buffer& it = buffers[b];
+        for (byte_count bytes : {it.size, it.alignment - 1, it.pinned == no_offset ? 0 : it.pinned}) {
+            if (bytes > room) return false;
+            room -= bytes;
+        }
+        it.pool = 0;
+        it.life = conflicts.ranges[b].front();
+    }
+    deterministic_control control;
+    placement const packed = pack_by_positions(
+        {std::move(buffers)},
+        {.visits = visits / 5, .improve_visits = visits / 5, .nodes = visits / 2000}, control);
+    tried += packed.pools[0].packings;
+    if (packed.pools[0].height < best.height) best = {packed.offset, packed.pools[0].height};
+    return true;
 }
 
 } // namespace sublet::detail
