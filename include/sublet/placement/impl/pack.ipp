@@ -1277,8 +1277,8 @@ SUBLET_DECL void positioned_clocks::name_proofs(placement& placed,
 }
 
 /// pack() without clocks.
-placement pack_by_positions(placement_problem const& problem, pack_options const& options,
-                            search_control& control)
+SUBLET_DECL placement pack_by_positions(placement_problem const& problem, pack_options const& options,
+                                        search_control& control)
 {
     return pack_pools(
         problem, options, control, 1,
@@ -1317,8 +1317,8 @@ SUBLET_DECL bool pack_intervals(std::vector<placement_problem::buffer> buffers,
     }
     deterministic_control control;
     placement const packed = pack_by_positions(
-        {std::move(buffers)},
-        {.visits = visits / 5, .improve_visits = visits / 5, .nodes = visits / 2000}, control);
+        {std::move(buffers)}, {.visits = visits / 5, .improve_visits = visits / 5, .nodes = visits / 2000},
+        control);
     tried += packed.pools[0].packings;
     if (packed.pools[0].height < best.height) best = {packed.offset, packed.pools[0].height};
     return true;
