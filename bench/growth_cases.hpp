@@ -190,11 +190,11 @@ inline growth_input fan_in_place(std::size_t n)
     std::size_t const half = n / 2;
     return {sequence(half + 2, 2 * half,
                      [half](step_id s, effect_sink& k) {
-                         for (std::size_t i = 0; i != half; ++i) {
-                             if (s == 0) k.def(i);
-                             if (s == half + 1) k.use(half + i);
+                         bool const is_first = s == 0, is_last = s == half + 1;
+                         if (is_first || is_last) {
+                             for (std::size_t i = 0; i != half; ++i) is_first ? k.def(i) : k.use(half + i);
+                             return;
                          }
-                         if (s == 0 || s == half + 1) return;
                          k.use(s - 1);
                          k.may_overwrite(s - 1, half + s - 1);
                          k.def(half + s - 1);
@@ -726,6 +726,28 @@ inline constexpr growth_reason growth_reasons[] = {
     {"share_slots, chains", "inputs and outputs", 10, "64 slots a word, up to a budget of words"},
     {"share_slots, chains", "independent steps", 10, "64 slots a word, up to a budget of words"},
     {"share_slots, chains", "comb", 10, "64 slots a word, up to a budget of words"},
+    {"advise_memory", "inputs and outputs", 6, "a search, bounded by the effort, for offsets at the bound"},
+    {"place", "inputs and outputs", 6, "a search, bounded by the effort, for offsets at the bound"},
+    {"order", "", 6, "a bound from all pairs of nodes and buffers, up to 2^31 pairs"},
+    {"order, longest_path", "", 6, "a bound from all pairs of nodes and buffers, up to 2^31 pairs"},
+    {"order, breadth_first", "", 6, "a bound from all pairs of nodes and buffers, up to 2^31 pairs"},
+    {"order, depth_first", "", 6, "a bound from all pairs of nodes and buffers, up to 2^31 pairs"},
+    {"order, on_demand", "", 6, "a bound from all pairs of nodes and buffers, up to 2^31 pairs"},
+    {"order, least_peak", "", 6, "the same instructions for each step, on tables that leave the caches"},
+    {"plan_memory", "", 6, "the same instructions for each step, on tables that leave the caches"},
+    {"lifetimes", "", 6, "the same instructions for each step, on tables that leave the caches"},
+    {"versions", "", 6, "the same instructions for each step, on tables that leave the caches"},
+    {"def_use", "", 6, "the same instructions for each step, on tables that leave the caches"},
+    {"flatten", "", 6, "the same instructions for each step, on tables that leave the caches"},
+    {"share_slots, chains", "", 6, "the same instructions for each step, on tables that leave the caches"},
+    {"check_placement", "", 6, "the same instructions for each step, on tables that leave the caches"},
+    {"check_plan", "", 6, "the same instructions for each step, on tables that leave the caches"},
+    {"check_plan, symbolic", "", 6, "the same instructions for each step, on tables that leave the caches"},
+    {"check_concurrent_plan", "", 6, "the same instructions for each step, on tables that leave the caches"},
+    {"check_flow_plan", "", 6, "the same instructions for each step, on tables that leave the caches"},
+    {"check_rewrite", "", 6, "the same instructions for each step, on tables that leave the caches"},
+    {"fits", "", 6, "the same instructions for each step, on tables that leave the caches"},
+    {"releases", "", 6, "the same instructions for each step, on tables that leave the caches"},
 };
 
 /// By itself for a call and a shape, or for a call; null: none.

@@ -397,6 +397,25 @@ TEST_CASE("more bytes than 64 bits can count are refused")
     CHECK_THROWS_AS((void)peak_walk(g), precondition_error);
 }
 
+TEST_CASE("a pair that a step declares repeatedly is listed once, where it was first declared")
+{
+    std::vector<std::pair<value_id, value_id>> declared{{2, 5}, {0, 3}, {2, 5}, {1, 4},
+                                                        {0, 3}, {0, 5}, {2, 5}};
+    auto const p = sequence(3, 6, [&](step_id s, effect_sink& sink) {
+        for (value_id v = 0; v != 3; ++v) {
+            if (s == 0) sink.def(v);
+            if (s == 1) sink.use(v), sink.def(v + 3);
+            if (s == 2) sink.use(v + 3);
+        }
+        if (s == 1)
+            for (auto [in, out] : declared) sink.may_overwrite(in, out);
+    });
+    order_graph const g = order_graph_of(p, {.bytes = 8});
+    std::vector<std::pair<value_id, value_id>> listed;
+    for (overwrite_pair const& pair : g.pairs_of(1)) listed.push_back({pair.in, pair.out});
+    CHECK(listed == std::vector<std::pair<value_id, value_id>>{{2, 5}, {0, 3}, {1, 4}, {0, 5}});
+}
+
 TEST_CASE("in any order the peak agrees with lifetimes, buffers and the selected in-place pairs")
 {
     unsigned compared = 0;

@@ -52,6 +52,24 @@ SUBLET_DECL void order_nodes(order_graph& result, dependence_graph const& g, sna
         result.violation->steps.push_back(result.steps[n].first);
 }
 
+/// Of equal pairs from `first` on, the first.
+SUBLET_DECL void keep_first_of_equals(std::vector<overwrite_pair>& pairs, std::size_t first)
+{
+    if (pairs.size() - first < 2) return;
+    std::vector<sort_key> sorted;
+    for (std::size_t i = first; i != pairs.size(); ++i)
+        sorted.push_back({pairs[i].in, pairs[i].out, static_cast<std::uint32_t>(i - first)});
+    sort_by_key(sorted); // equal ones stay in their order
+    std::vector<unsigned char> is_repeated(sorted.size(), 0);
+    for (std::size_t i = 1; i != sorted.size(); ++i)
+        if (sorted[i].key == sorted[i - 1].key && sorted[i].tie == sorted[i - 1].tie)
+            is_repeated[sorted[i].id] = 1;
+    std::size_t kept = first;
+    for (std::size_t i = 0; i != is_repeated.size(); ++i)
+        if (is_repeated[i] == 0) pairs[kept++] = pairs[first + i];
+    pairs.resize(kept);
+}
+
 SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& options)
 {
     expect_steps_run_once(p);
@@ -151,11 +169,9 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
             if (defined_at[o.out] != s || result.is_kept[from] || result.is_given[to]) continue;
             if (in.pool != out.pool || in.size < out.size) continue;
             if (in.pinned != no_offset || out.pinned != no_offset) continue;
-            bool is_listed = false;
-            for (std::size_t i = result.first_pair.back(); i != result.pairs.size(); ++i)
-                is_listed = is_listed || result.pairs[i] == overwrite_pair{from, to, out.size};
-            if (!is_listed) result.pairs.push_back({from, to, out.size});
+            result.pairs.push_back({from, to, out.size});
         }
+        keep_first_of_equals(result.pairs, result.first_pair.back());
     }
     result.first_pair.push_back(static_cast<std::uint32_t>(result.pairs.size()));
     return result;
@@ -266,7 +282,8 @@ SUBLET_DECL byte_count max_node_lower_bound(order_graph const& g)
             }
             for (node_id n = 0; n != nodes; ++n) {
                 own[n] = 0;
-                for (begin[n] = end[n]; end[n] != first_touch[n + 1] && touches[end[n]].buffer - low < 64; ++end[n])
+                for (begin[n] = end[n]; end[n] != first_touch[n + 1] && touches[end[n]].buffer - low < 64;
+                     ++end[n])
                     own[n] |= std::uint64_t{1} << (touches[end[n]].buffer - low);
             }
             for (node_id n : order) {
