@@ -383,7 +383,7 @@ TEST_CASE("what a body says of a value that it captures has to hold for the oute
     };
     value_role const input = value_role::input;
     CHECK(refused({.bytes = 64}, {.bytes = 32, .role = input}) ==
-          "value 0 of program 1 captures value 0 of program 0, but .bytes is 64 of the one and 32 of the "
+          "value 'X' of program 1 captures value 'x' of program 0, but .bytes is 64 of the one and 32 of the "
           "other");
     CHECK(refused({.bytes = 16, .name = "X"}, {.bytes = 32, .role = input, .name = "x"}) ==
           "value 'X' of program 1 captures value 'x' of program 0, but .bytes is 16 of the one and 32 of the "
@@ -447,11 +447,11 @@ TEST_CASE("a binding copies between values of one size")
         return plan_nested(tree, std::vector{root, body});
     };
     CHECK(planned(64, 64, 64));
-    CHECK(sentence(planned(32, 64, 64)) == "value 0 of program 0 is copied to value 0 of program 1, but "
+    CHECK(sentence(planned(32, 64, 64)) == "value 'i' of program 0 is copied to value 'n' of program 1, but "
                                            ".bytes is 32 of the one and 64 of the other");
-    CHECK(sentence(planned(64, 65, 64)).find("is copied to value 0 of program 1, but .bytes is 65") !=
+    CHECK(sentence(planned(64, 65, 64)).find("is copied to value 'n' of program 1, but .bytes is 65") !=
           std::string::npos);
-    CHECK(sentence(planned(64, 64, 1)).find("value 0 of program 1 is copied to value 1 of program 0") !=
+    CHECK(sentence(planned(64, 64, 1)).find("value 'n' of program 1 is copied to value 'r' of program 0") !=
           std::string::npos);
     CHECK(planned(64, no_size, 64)); // its storage is not planned
 }

@@ -139,34 +139,146 @@ private:
     std::conditional_t<hashable<H>, none, std::map<H, value_id>> numbers_;
 };
 
-/// What is said of values: `unsaid` until something else is. The table may be shorter than the values.
+/// The name of a value or a step, what its handle is, or a number: a range of char. Refers to the text.
+class id_text {
+public:
+    explicit id_text(std::string_view text) : text_(text) {}
+    template <integer I>
+    explicit id_text(I number)
+    {
+        auto rest = static_cast<std::uint64_t>(number);
+        if (number < I{}) rest = 0 - rest;
+        set_digits(rest, 10);
+        if (number < I{}) digits_[--first_] = '-';
+    }
+    explicit id_text(char one)
+    {
+        if (one > ' ' && one <= '~') digits_[--first_] = one;
+        else set_digits(static_cast<unsigned char>(one), 10);
+    }
+    explicit id_text(void const* address)
+    {
+        set_digits(reinterpret_cast<std::uintptr_t>(address), 16);
+        digits_[--first_] = 'x';
+        digits_[--first_] = '0';
+    }
+    [[nodiscard]] bool empty() const { return begin() == end(); }
+    [[nodiscard]] char const* begin() const { return text_.empty() ? digits_ + first_ : text_.data(); }
+    [[nodiscard]] char const* end() const
+    {
+        return text_.empty() ? digits_ + sizeof digits_ : text_.data() + text_.size();
+    }
+
+private:
+    void set_digits(std::uint64_t number, unsigned base)
+    {
+        do digits_[--first_] = "0123456789abcdef"[number % base];
+        while ((number /= base) != 0);
+    }
+
+    std::string_view text_;
+    char digits_[24] = {};
+    std::size_t first_ = sizeof digits_;
+};
+
+/// Empty for a handle of another type than strings, characters, numbers and pointers.
+template <class H>
+[[nodiscard]] id_text text_of_handle(H const& h)
+{
+    if constexpr (std::is_pointer_v<H>)
+        if (h == nullptr) return id_text(std::string_view("null"));
+    if constexpr (std::convertible_to<H const&, std::string_view>) return id_text(std::string_view(h));
+    else if constexpr (std::same_as<H, char>) return id_text(h);
+    else if constexpr (integer_like<H>) return id_text(+h);
+    else if constexpr (std::is_enum_v<H>) return id_text(+static_cast<std::underlying_type_t<H>>(h));
+    else if constexpr (std::convertible_to<H const&, void const*>)
+        return id_text(static_cast<void const*>(h));
+    else return id_text(std::string_view());
+}
+
+/// A sentence about a violated precondition, of texts and numbers; a value or a step is its text in quotes,
+/// or its number.
+class sentence {
+public:
+    sentence& operator<<(std::string_view text)
+    {
+        for (char c : text)
+            if (c != '\0' && size_ + 1 != sizeof text_) text_[size_++] = c;
+        return *this;
+    }
+    template <integer I>
+    sentence& operator<<(I number)
+    {
+        for (char c : id_text(number)) *this << std::string_view(&c, 1);
+        return *this;
+    }
+    sentence& operator<<(value_role role)
+    {
+        if (role == value_role::intermediate) return *this << "intermediate";
+        std::string_view between = "";
+        auto add = [&](value_role one, std::string_view name) {
+            if (has_role(role, one)) *this << std::exchange(between, " | ") << name;
+        };
+        add(value_role::input, "input");
+        add(value_role::output, "output");
+        if (has_role(role, value_role::state)) add(value_role::state, "state");
+        else add(value_role::external, "external");
+        return *this;
+    }
+    sentence& quote(id_text const& text, std::uint32_t number)
+    {
+        if (text.empty()) return *this << number;
+        *this << "'";
+        for (char c : text) *this << std::string_view(&c, 1);
+        return *this << "'";
+    }
+    [[noreturn]] void fail() const { broken_precondition(text_); }
+
+private:
+    char text_[1024] = {};
+    std::size_t size_ = 0;
+};
+
+/// What is said of values, and by which step: `unsaid` until something else is. The table may be shorter than
+/// the values.
 template <class T>
 class said_values {
 public:
-    explicit said_values(T unsaid) : unsaid_(unsaid) {}
+    explicit said_values(T unsaid) : unsaid_{unsaid} {}
 
-    void say(value_id v, T said)
+    /// False if something else was said before. `no_step`: it is no step that says it, but facts().
+    [[nodiscard]] bool say(value_id v, T what, step_id by)
     {
-        if (said == unsaid_) return;
-        if (v == table_.size()) return table_.push_back(said);
-        if (v > table_.size()) table_.resize(std::size_t{v} + 1, unsaid_);
-        SUBLET_EXPECTS(table_[v] == unsaid_ || table_[v] == said,
-                       "sublet: value % of a listing is described twice", v);
-        table_[v] = said;
+        if (what == unsaid_.what) return true;
+        if (v >= table_.size()) {
+            if (v > table_.size()) table_.resize(v, unsaid_);
+            table_.push_back({what, by});
+            return true;
+        }
+        if (table_[v].what == unsaid_.what) table_[v] = {what, by};
+        return table_[v].what == what;
     }
-    [[nodiscard]] per_value<T> of(std::size_t values) const
+    [[nodiscard]] T of_value(value_id v) const { return v < table_.size() ? table_[v].what : unsaid_.what; }
+    [[nodiscard]] step_id step_of(value_id v) const { return v < table_.size() ? table_[v].by : no_step; }
+    [[nodiscard]] per_value<T> of(std::size_t values) const { return of(values, unsaid_.what); }
+    /// With another value where nothing is said.
+    [[nodiscard]] per_value<T> of(std::size_t values, T otherwise) const
     {
-        if (table_.empty()) return unsaid_;
+        if (table_.empty()) return otherwise;
         std::vector<T> all;
         all.reserve(values);
-        all = table_;
-        all.resize(values, unsaid_);
+        for (said const& one : table_) all.push_back(one.what == unsaid_.what ? otherwise : one.what);
+        all.resize(values, otherwise);
         return all;
     }
 
 private:
-    T unsaid_;
-    std::vector<T> table_;
+    struct said {
+        T what;
+        step_id by = no_step;
+    };
+    said unsaid_;
+    std::vector<said> table_;
 };
 
 /// Names by id, copied: the first that is said.
@@ -249,17 +361,17 @@ public:
         /// The same, and describes h.
         step_ref& make(Handle const& h, value_facts const& facts)
         {
-            return touch_id(list_->describe(h, facts), touch::access::def);
+            return touch_id(list_->describe(h, facts, number_), touch::access::def);
         }
         /// Makes h, a view of `of` that begins at byte `offset` of it. No byte is read or written.
         step_ref& view(Handle const& h, Handle const& of, byte_count offset = 0,
                        value_facts const& facts = {})
         {
-            return touch_id(list_->describe_view(h, of, offset, facts), touch::access::view);
+            return touch_id(list_->describe_view(h, of, offset, facts, number_), touch::access::view);
         }
         /// Reads and writes the bytes of h, which is there already: in place or, if h is a view, a part.
         step_ref& write(Handle const& h) { return touch_value(h, touch::access::write); }
-        /// The result `out` may overwrite the operand `in`, if that is not needed afterwards.
+        /// The result `out` of the step may overwrite its operand `in`, if that is not needed afterwards.
         step_ref& may_overwrite(Handle const& in, Handle const& out)
         {
             list_->expect_open(number_);
@@ -362,7 +474,7 @@ public:
     /// make() has said. Members that keep their defaults change nothing.
     ///
     /// Throws: precondition_error if it was described otherwise before.
-    void facts(Handle const& h, value_facts const& facts) { static_cast<void>(describe(h, facts)); }
+    void facts(Handle const& h, value_facts const& facts) { static_cast<void>(describe(h, facts, no_step)); }
 
     /// How many handles were named.
     [[nodiscard]] std::size_t values() const { return numbers_.size(); }
@@ -408,7 +520,7 @@ public:
                          .alignment = alignment_.of(values()),
                          .role = role_.of(values()),
                          .alias_of = alias_of_.of(values()),
-                         .view_offset = view_offset_.of(values()),
+                         .view_offset = view_offset_.of(values(), 0),
                          .pool = pool_.of(values())};
         all.pools = pools;
         all.order = order;
@@ -466,20 +578,33 @@ public:
             : Planned(std::move(result)), numbers_(std::move(numbers))
         {
         }
-        /// The first byte of h in the arena of its pool; `no_offset` if it has none. Of a value that is
-        /// spilled: until then.
+        /// The first byte of h in the arena of its pool. Of a value that is spilled: until then.
+        /// Throws: precondition_error if it has none: there is no plan, h is not in the listing, its storage
+        /// is external, or its size was not said.
         [[nodiscard]] byte_count offset_of(Handle const& h) const
             requires requires(Planned const& p) { p.plan.offset_of(value_id{}); }
         {
-            value_id const v = *this ? numbers_.find(h) : no_value;
-            return v >= this->plan.buffer_of.size() ? no_offset : this->plan.offset_of(v);
+            return expected(h, offset_or_none(h));
         }
         /// The same for one batch.
         [[nodiscard]] byte_count offset_of(Handle const& h, byte_count batch) const
             requires requires(Planned const& p) { p.plan.max_batch; }
         {
-            value_id const v = *this ? numbers_.find(h) : no_value;
-            return v >= this->plan.buffer_of.size() ? no_offset : this->plan.offset_of(v, batch);
+            return expected(h, offset_or_none(h, batch));
+        }
+        /// The same, or none.
+        [[nodiscard]] std::optional<byte_count> find(Handle const& h) const
+            requires requires(Planned const& p) { p.plan.offset_of(value_id{}); }
+        {
+            byte_count const offset = offset_or_none(h);
+            return offset == no_offset ? std::nullopt : std::optional(offset);
+        }
+        /// The same for one batch, or none.
+        [[nodiscard]] std::optional<byte_count> find(Handle const& h, byte_count batch) const
+            requires requires(Planned const& p) { p.plan.max_batch; }
+        {
+            byte_count const offset = offset_or_none(h, batch);
+            return offset == no_offset ? std::nullopt : std::optional(offset);
         }
         /// The plan with the numbers of another listing: a handle keeps its place; one that was not planned
         /// has none.
@@ -504,6 +629,27 @@ public:
         [[nodiscard]] iterator end() const { return {*this, Planned::end()}; }
 
     private:
+        template <class... Batch>
+        byte_count offset_or_none(Handle const& h, Batch... batch) const
+        {
+            value_id const v = *this ? numbers_.find(h) : no_value;
+            return v >= this->plan.buffer_of.size() ? no_offset : this->plan.offset_of(v, batch...);
+        }
+        byte_count expected(Handle const& h, byte_count offset) const
+        {
+            if (offset != no_offset) return offset;
+            value_id const v = numbers_.find(h);
+            detail::sentence why;
+            why << "sublet: value ";
+            detail::id_text const text = detail::text_of_handle(h);
+            if (v != no_value || !text.empty()) why.quote(text, v) << " ";
+            why << "has no offset: ";
+            if (!*this) why << "there is no plan";
+            else if (v == no_value) why << "it is not in the listing";
+            else why << "it is external, or its size is unknown";
+            why.fail();
+        }
+
         detail::handle_numbers<Handle> numbers_;
     };
 
@@ -519,22 +665,29 @@ public:
             return result;
         }
     }
-    /// Gives value `v` of this listing, which a witness calls `as`, its name, if it has one.
+    /// Gives value `v` of this listing, which a witness calls `as`, its name, or the text of its handle.
     template <class Witness>
     void name(Witness& why, value_id as, value_id v) const
     {
-        if (std::string_view const text = text_of(v); !text.empty()) why.name(as, text);
+        if (detail::id_text const text = text_of(v); !text.empty()) why.name(as, text);
     }
 
-    /// Functions from values and steps to their names, for reports; the number of one without a name.
+    /// A function from values to their names, for reports. Without a name it is the handle, if that is a
+    /// string, a character, a number or a pointer, in hexadecimal; else the id.
     [[nodiscard]] auto names() const
     {
-        return [this](value_id v) { return name_or_number(text_of(v), v); };
+        return [this](value_id v) {
+            detail::id_text const text = text_of(v);
+            return text.empty() ? detail::id_text(v) : text;
+        };
     }
-    /// The same for steps.
+    /// The same for steps: their names, or their numbers.
     [[nodiscard]] auto step_names() const
     {
-        return [this](step_id s) { return name_or_number(step_names_[s], s); };
+        return [this](step_id s) {
+            std::string_view const said = step_names_[s];
+            return said.empty() ? detail::id_text(s) : detail::id_text(said);
+        };
     }
     /// A property of values, from a function of handles.
     template <class Property>
@@ -554,22 +707,49 @@ private:
         SUBLET_EXPECTS(of == this, "sublet: a listing is given a % of another listing", what);
     }
     bool ends_in_empty_block() const { return !block_begin_.empty() && block_begin_.back() == steps(); }
-    value_id describe(Handle const& h, value_facts const& facts)
+    value_id describe(Handle const& h, value_facts const& facts, step_id by)
     {
         value_id const v = numbers_.add(h);
-        bytes_.say(v, facts.bytes);
-        alignment_.say(v, facts.alignment);
-        role_.say(v, facts.role);
-        pool_.say(v, facts.pool);
+        say(bytes_, "size", v, facts.bytes, by);
+        say(alignment_, "alignment", v, facts.alignment, by);
+        say(role_, "role", v, facts.role, by);
+        say(pool_, "pool", v, facts.pool, by);
         value_names_.add(v, facts.name);
         return v;
     }
-    value_id describe_view(Handle const& h, Handle const& of, byte_count offset, value_facts const& facts)
+    value_id describe_view(Handle const& h, Handle const& of, byte_count offset, value_facts const& facts,
+                           step_id by)
     {
-        value_id const v = describe(h, facts), source = numbers_.add(of);
-        alias_of_.say(v, source);
-        view_offset_.say(v, offset);
+        value_id const v = describe(h, facts, by), source = numbers_.add(of);
+        if (!alias_of_.say(v, source, by)) {
+            value_id const before = alias_of_.of_value(v);
+            detail::sentence why = about("root", v);
+            add_source(why.quote(text_of(before), before), alias_of_.step_of(v)) << ", and ";
+            add_source(why.quote(text_of(source), source), by).fail();
+        }
+        say(view_offset_, "offset", v, offset, by);
         return v;
+    }
+    template <class T>
+    void say(detail::said_values<T>& table, std::string_view fact, value_id v, T what, step_id by)
+    {
+        if (table.say(v, what, by)) return;
+        detail::sentence why = about(fact, v);
+        add_source(why << table.of_value(v), table.step_of(v)) << ", and ";
+        add_source(why << what, by).fail();
+    }
+    detail::sentence about(std::string_view fact, value_id v) const
+    {
+        detail::sentence why;
+        why << "sublet: the " << fact << " of value ";
+        why.quote(text_of(v), v) << " is ";
+        return why;
+    }
+    detail::sentence& add_source(detail::sentence& why, step_id by) const
+    {
+        if (by == no_step) return why << " by facts()";
+        why << " in step ";
+        return why.quote(detail::id_text(step_names_[by]), by);
     }
 
     /// A value of the listing; the advisor's program has others after them.
@@ -602,36 +782,17 @@ private:
             if (std::string_view const text = step_names_[original_step(result, s)]; !text.empty())
                 why.name_step(s, text);
     }
-    std::string_view text_of(value_id v) const
+    detail::id_text text_of(value_id v) const
     {
-        if (std::string_view const said = value_names_[v]; !said.empty() || v >= values()) return said;
-        if constexpr (std::convertible_to<Handle const&, std::string_view>) return numbers_[v];
-        else return {};
+        std::string_view const said = value_names_[v];
+        return said.empty() && v < values() ? detail::text_of_handle(numbers_[v]) : detail::id_text(said);
     }
-    class name_or_number {
-    public:
-        name_or_number(std::string_view text, std::uint32_t number) : text_(text)
-        {
-            for (first_ = sizeof digits_; first_ == sizeof digits_ || number != 0; number /= 10)
-                digits_[--first_] = static_cast<char>('0' + number % 10);
-        }
-        char const* begin() const { return text_.empty() ? digits_ + first_ : text_.data(); }
-        char const* end() const
-        {
-            return text_.empty() ? digits_ + sizeof digits_ : text_.data() + text_.size();
-        }
-
-    private:
-        std::string_view text_;
-        char digits_[10] = {};
-        std::size_t first_;
-    };
 
     detail::handle_numbers<Handle> numbers_;
     detail::effect_record record_;
     std::vector<step_id> block_begin_; // by block: its first step; empty: every step is a node
     std::vector<std::pair<node_id, node_id>> edges_;
-    detail::said_values<byte_count> bytes_{no_size}, alignment_{1}, view_offset_{0};
+    detail::said_values<byte_count> bytes_{no_size}, alignment_{1}, view_offset_{no_offset};
     detail::said_values<value_id> alias_of_{no_value};
     detail::said_values<pool_id> pool_{0};
     detail::said_values<value_role> role_{value_role::intermediate};
