@@ -191,9 +191,10 @@ template <class H>
     else if constexpr (std::same_as<H, char>) return id_text(h);
     else if constexpr (integer_like<H>) return id_text(+h);
     else if constexpr (std::is_enum_v<H>) return id_text(+static_cast<std::underlying_type_t<H>>(h));
-    else if constexpr (std::convertible_to<H const&, void const*>)
-        return id_text(static_cast<void const*>(h));
-    else return id_text(std::string_view());
+    else if constexpr (std::convertible_to<H const&, void const*>) {
+        void const* const address = h;
+        return id_text(address);
+    } else return id_text(std::string_view());
 }
 
 /// A sentence about a violated precondition, of texts and numbers; a value or a step is its text in quotes,
