@@ -610,7 +610,7 @@ bool pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts c
 
 /// The same as pack() does it, if buffers conflict as live ranges do. False: they do not, or they are too
 /// large for pack().
-bool pack_intervals(std::vector<placement_problem::buffer> buffers, placement_conflicts const& conflicts,
+bool pack_intervals(std::vector<placement_problem::buffer> const& given, placement_conflicts const& conflicts,
                     byte_count bound, std::uint64_t visits, packing& best, std::uint32_t& tried);
 
 /// Places the buffers of all pools for any execution that respects the dependences.

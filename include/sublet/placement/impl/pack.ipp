@@ -1299,12 +1299,13 @@ SUBLET_DECL placement pack(placement_problem const& problem, pack_options const&
     return pack_by_positions(problem, options, control);
 }
 
-SUBLET_DECL bool pack_intervals(std::vector<placement_problem::buffer> buffers,
+SUBLET_DECL bool pack_intervals(std::vector<placement_problem::buffer> const& given,
                                 placement_conflicts const& conflicts, byte_count bound, std::uint64_t visits,
                                 packing& best, std::uint32_t& tried)
 {
     if (!conflicts.are_intervals()) return false;
     if (best.height <= bound) return true;
+    std::vector<placement_problem::buffer> buffers(given);
     byte_count room = byte_count{1} << 61; // for all buffers one above the other
     for (buffer_id b = 0; b != buffers.size(); ++b) {
         placement_problem::buffer& it = buffers[b];
