@@ -71,10 +71,10 @@ constexpr std::uint64_t offset_visits(effort work) { return work.of(100'000'000)
 /// Requires:   each value is written by one step. If values are written more than once, or given and written,
 ///             plan the versions (analysis/versions.hpp). `options.order` is ignored.
 /// Ensures:    the plan is valid for the concurrent reading together with `wanted.handoffs`, and proved
-///             unless `options.check` is off. The arena is never larger than slots would be. The lower bound
-///             is the weight of `antichain`: no plan that holds for every schedule is smaller. error() is
-///             as plan_memory's. When the work of `options.effort` is done before a search
-///             ends, the plan stays valid, and `report().is_cut_short`.
+///             unless `options.check` is off. The arena is never larger than slots of the same effort. The
+///             lower bound is the weight of `antichain`: no plan that holds for every schedule is smaller.
+///             error() is as plan_memory's. When the work of `options.effort` is done before a search ends,
+///             the plan stays valid, and `report().is_cut_short`.
 /// Complexity: O(V + E + touches + values), the ranges of find_conflict_ranges(), heaviest_antichain() for
 ///             each pool, share_in_chains(), place_concurrently() and check_concurrent_plan().
 /// Throws:     precondition_error if a precondition of a stage is violated.
