@@ -5,6 +5,8 @@
 /// Ids of 32 bits, byte counts of 64 bits with checked sums and products, half-open live ranges, and the
 /// error for violated preconditions. Two lists of live ranges are tested for overlap in O(ranges).
 
+#include <sublet/impl/config.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>

@@ -20,5 +20,9 @@
 #include <sublet/impl/symbolic_plan.ipp>
 #include <sublet/impl/units.ipp>
 
+namespace sublet::detail {
+char const link_libsublet_or_include_sublet_src_hpp_in_one_file = 0;
+}
+
 #endif
 #endif
