@@ -166,6 +166,7 @@ std::vector<std::string> plan_modes()
 {
     std::vector<std::string> modes = {
         "--in-place off --csv OUT.csv --svg OUT.svg",
+        "--in-place off --json",
         "--csv OUT.csv --svg OUT.svg --dot OUT.dot --why-peak OUT.txt --trace OUT.json --json",
         "--align 64 --order best --csv OUT.csv",
         "--capacity 64",
@@ -229,6 +230,8 @@ std::string mistake_in_plan(std::vector<std::string> const& words, outcome const
     if (known && is_sequential && operand_of("--in-place") == "off") {
         if (figure("buffers") != known->buffers) return "another number of buffers than the model has";
         if (figure("naive_bytes") != known->naive_bytes) return "other naive bytes than the model has";
+        if (has_option("--json") && figure("per_value_bytes") != known->naive_bytes)
+            return "other bytes of one allocation a value than the model has";
         if (operand_of("--order").empty() && figure("lower_bound_bytes") != known->peak_bytes)
             return "another lower bound than the peak of the model, " + std::to_string(known->peak_bytes);
     }

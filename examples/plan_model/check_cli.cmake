@@ -32,7 +32,7 @@ function(number_of key result)
 endfunction()
 
 if(JSON)
-  set(keys model operations values buffers naive_bytes lower_bound_bytes arena_bytes
+  set(keys model operations values buffers per_value_bytes naive_bytes lower_bound_bytes arena_bytes
            overhead_percent planning_ms verified slots)
   if(ARGS MATCHES "--order;(file|longest-path|least-peak|exact|best)(;|$)")
     list(APPEND keys order given_peak_bytes peak_bytes order_is_best)

@@ -10,6 +10,7 @@
 #include <sublet/symbolic_plan.hpp>
 #include <sublet/units.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -91,6 +92,17 @@ inline sublet::plan_options as_options(network const& net)
     return {.bytes = [&net](auto v) { return net.values[v].bytes; },
             .role = [&net](auto v) { return net.values[v].role; },
             .alias_of = [&net](auto v) { return net.values[v].alias_of; }};
+}
+
+/// The bytes of all planned values together, without views: of one allocation a value. If 64 bits cannot
+/// count them, 2^64 - 2.
+inline sublet::byte_count per_value_bytes(network const& net, sublet::memory_plan const& planned)
+{
+    sublet::byte_count sum = 0;
+    for (std::size_t v = 0; v != planned.buffer_of.size(); ++v)
+        if (planned.buffer_of[v] != sublet::no_buffer && net.values[v].alias_of == sublet::no_value)
+            sum += std::min(net.values[v].bytes, sublet::no_size - 1 - sum);
+    return sum;
 }
 
 /// The settings of a plan.

@@ -172,6 +172,7 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
                     .operations = net.operations.size(),
                     .values = net.results,
                     .buffers = planned.plan.buffers.size(),
+                    .per_value_bytes = per_value_bytes(net, planned.plan),
                     .naive_bytes = planned.report().naive_bytes,
                     .lower_bound_bytes = planned.report().lower_bound_bytes,
                     .arena_bytes = planned.report().arena_bytes,

@@ -2,7 +2,8 @@
 #ifndef SUBLET_EXAMPLES_PLAN_MODEL_SUMMARY_HPP
 #define SUBLET_EXAMPLES_PLAN_MODEL_SUMMARY_HPP
 
-/// Prints a plan and its runs, as lines or as one JSON object with the same keys.
+/// Prints a plan and its runs, as lines or as one JSON object with the same keys, but for the line `memory`,
+/// which is a sentence about `per_value_bytes` and `arena_bytes`.
 
 #include "run_modes.hpp"
 #include "run_network.hpp"
@@ -13,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <iterator>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -24,7 +26,8 @@ struct summary {
     std::size_t operations = 0;
     std::size_t values = 0;  ///< results of operations
     std::size_t buffers = 0; ///< planned buffers, of more than 0 bytes
-    sublet::byte_count naive_bytes = 0;
+    sublet::byte_count per_value_bytes = 0; ///< of one allocation a value, as without a plan
+    sublet::byte_count naive_bytes = 0;     ///< of one allocation a buffer
     sublet::byte_count lower_bound_bytes = 0;
     sublet::byte_count arena_bytes = 0;
     double planning_ms = 0;
@@ -55,6 +58,18 @@ inline std::string with_decimals(double number, int decimals)
     return text;
 }
 
+/// As "6.89 MiB"; below 1 KiB as "192 B".
+inline std::string in_units(sublet::byte_count bytes)
+{
+    if (bytes < 1024) return std::to_string(bytes) + " B";
+    static constexpr char const* units[] = {" KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
+    double number = static_cast<double>(bytes) / 1024;
+    std::size_t unit = 0;
+    while (number >= 1023.995 && unit + 1 != std::size(units))
+        number /= 1024, ++unit; // what rounds to 1024.00
+    return with_decimals(number, 2) + units[unit];
+}
+
 inline std::string json_string(std::string const& text)
 {
     std::string quoted = "\"";
@@ -81,6 +96,10 @@ inline void print(std::ostream& out, summary const& s, bool as_json)
     };
     auto words = [&](std::string const& text) { return as_json ? json_string(text) : text; };
     line("model", words(s.model));
+    if (as_json) line("per_value_bytes", std::to_string(s.per_value_bytes));
+    else
+        line("memory", in_units(s.arena_bytes) + " instead of " + in_units(s.per_value_bytes) +
+                           " with one allocation a value");
     line("operations", std::to_string(s.operations));
     line("values", std::to_string(s.values));
     line("buffers", std::to_string(s.buffers));

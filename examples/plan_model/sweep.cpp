@@ -93,6 +93,8 @@ struct sweep {
             expect(row.file, "operations", std::to_string(net.operations.size()), row.cells[1]);
             expect(row.file, "values", std::to_string(net.results), row.cells[2]);
             expect(row.file, "buffers", std::to_string(s.buffers), row.cells[4]);
+            expect(row.file, "bytes of all values", std::to_string(per_value_bytes(net, timed.planned.plan)),
+                   std::to_string(report.naive_bytes));
             expect(row.file, "naive MiB", in_mebibytes(report.naive_bytes, row.cells[6]), row.cells[6]);
             expect(row.file, "lower bound MiB", in_mebibytes(s.lower_bound_bytes, row.cells[7]),
                    row.cells[7]);
