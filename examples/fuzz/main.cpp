@@ -3,6 +3,7 @@
 // Checks that the example programs give a correct answer or a refusal of one true sentence for any file:
 // files that once caused errors, models drawn at random, and files damaged at random.
 
+#include "../command_line.hpp"
 #include "drawn_models.hpp"
 #include "grown_files.hpp"
 #include "in_process.hpp"
@@ -48,26 +49,21 @@ struct arguments {
     std::uint64_t seed = 1, cases = 100;
     std::filesystem::path work = ".";
     std::vector<std::string> files;
-    bool help = false;
+    bool help = false, version = false;
 };
 
 arguments read_arguments(int count, char** words)
 {
     arguments args;
     std::vector<std::string> names;
-    for (int i = 1; i < count; ++i) {
-        std::string const word = words[i];
-        if (!word.starts_with("--")) {
+    for (command_line::reader<std::invalid_argument> reader(count, words, usage); reader.next();) {
+        std::string const& word = reader.name();
+        if (!reader.is_option()) {
             names.push_back(word);
             continue;
         }
-        if (word == "--help") {
-            args.help = true;
-            return args;
-        }
-        if (++i == count) throw std::invalid_argument("option " + word + " needs an operand");
-        std::string const operand = words[i];
         auto number = [&] {
+            std::string const operand = reader.operand();
             std::uint64_t read = 0;
             char const* const end = operand.data() + operand.size();
             if (auto const [stop, error] = std::from_chars(operand.data(), end, read);
@@ -75,11 +71,14 @@ arguments read_arguments(int count, char** words)
                 throw std::invalid_argument("option " + word + " is a number, not " + operand);
             return read;
         };
-        if (word == "--seed") args.seed = number();
+        if (word == "--help" || word == "-h") args.help = true;
+        else if (word == "--version") args.version = true;
+        else if (word == "--seed") args.seed = number();
         else if (word == "--cases") args.cases = number();
-        else if (word == "--work") args.work = operand;
-        else throw std::invalid_argument("unknown option " + word);
+        else if (word == "--work") args.work = reader.operand();
+        else throw std::invalid_argument("unknown option '" + word + "'" + reader.hint());
     }
+    if (args.help || args.version) return args;
     if (names.size() < 2) throw std::invalid_argument("a command and a program are needed (see --help)");
     args.command = names[0], args.program = names[1];
     args.files.assign(names.begin() + 2, names.end());
@@ -378,6 +377,7 @@ int main(int count, char** words)
     try {
         arguments const args = read_arguments(count, words);
         if (args.help) return std::cout << usage, 0;
+        if (args.version) return std::cout << command_line::version_of("fuzz"), 0;
         std::filesystem::create_directories(args.work);
         if (args.command == "cases" && args.files.size() == 1) return run_cases(args);
         if (args.command == "models" && args.files.empty()) return run_models(args);

@@ -3,6 +3,8 @@
 // are live at once, in how many slots they fit, and how many phi operands share the slot of their phi. The
 // analysis walks llvm::Function directly, without a translation.
 
+#include "../command_line.hpp"
+
 #include <sublet/sublet.hpp>
 
 #include <llvm/ADT/DenseMap.h>
@@ -17,6 +19,7 @@
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -110,8 +113,32 @@ constexpr char usage[] = "usage: llvm_liveness FILE.ll [--function NAME]\n"
                          "Prints which values are alive where each block of each function begins.\n"
                          "\n"
                          "  --function NAME  only this function\n"
+                         "  --version        print the name and the version\n"
                          "\n"
                          "Exit status: 0; 2 for bad input or usage.\n";
+
+struct arguments {
+    std::string file, function; // empty: every function
+    bool help = false, version = false;
+};
+
+// A mistake is thrown as a sentence.
+arguments read_arguments(int count, char** words)
+{
+    using mistake = std::invalid_argument;
+    arguments args;
+    for (command_line::reader<mistake> reader(count, words, usage); reader.next();) {
+        std::string const& word = reader.name();
+        if (word == "--help" || word == "-h") args.help = true;
+        else if (word == "--version") args.version = true;
+        else if (word == "--function") args.function = reader.operand();
+        else if (reader.is_option()) throw mistake("unknown option '" + word + "'" + reader.hint());
+        else if (args.file.empty()) args.file = word;
+        else throw mistake("more than one file: '" + args.file + "' and '" + word + "'");
+    }
+    if (args.file.empty() && !args.help && !args.version) throw mistake("no file is given (see --help)");
+    return args;
+}
 
 int main(int count, char** words)
 {
@@ -127,27 +154,25 @@ int main(int count, char** words)
         llvm::outs().clear_error();
         return refuse("standard output cannot be written");
     };
-    for (int i = 1; i < count; ++i)
-        if (std::string const word = words[i]; word == "--help" || word == "-h") {
-            llvm::outs() << usage;
-            return done(0);
-        }
-    if (count < 2) return refuse("no file is given (see --help)");
-    if (words[1][0] == '-' && words[1][1] != '\0')
-        return refuse("unknown option '", words[1], "' (see --help)");
-    if (count > 2 && words[2] != std::string("--function"))
-        return refuse("'", words[2], "' is no option after the file (see --help)");
-    if (count == 3) return refuse("option --function needs an operand (see --help)");
-    if (count > 4) return refuse("'", words[4], "' is one word too many (see --help)");
-    std::string const only = count == 4 ? words[3] : "";
+    arguments args;
+    try {
+        args = read_arguments(count, words);
+    } catch (std::invalid_argument const& e) {
+        return refuse(e.what());
+    }
+    if (args.help || args.version) {
+        llvm::outs() << (args.help ? usage : command_line::version_of("llvm_liveness"));
+        return done(0);
+    }
+    std::string const& file = args.file;
+    std::string const& only = args.function;
 
     llvm::LLVMContext context;
     llvm::SMDiagnostic error;
-    auto const module = llvm::parseIRFile(words[1], error, context);
-    if (!module && error.getLineNo() < 1) return refuse(words[1], ": ", error.getMessage());
-    if (!module) return refuse(words[1], ", line ", error.getLineNo(), ": ", error.getMessage());
-    if (llvm::verifyModule(*module))
-        return refuse(words[1], ": is not valid IR (opt -passes=verify tells why)");
+    auto const module = llvm::parseIRFile(file, error, context);
+    if (!module && error.getLineNo() < 1) return refuse(file, ": ", error.getMessage());
+    if (!module) return refuse(file, ", line ", error.getLineNo(), ": ", error.getMessage());
+    if (llvm::verifyModule(*module)) return refuse(file, ": is not valid IR (opt -passes=verify tells why)");
 
     llvm::ModuleSlotTracker names(module.get());
     bool is_found = false;
@@ -157,5 +182,5 @@ int main(int count, char** words)
         is_found = true;
     }
     if (is_found) return done(0);
-    return refuse(words[1], ": defines no function", only.empty() ? "" : " ", only);
+    return refuse(file, ": defines no function", only.empty() ? "" : " ", only);
 }

@@ -4,6 +4,7 @@
 
 #include "program.hpp"
 
+#include "../command_line.hpp"
 #include "../statements.hpp"
 #include "memonger.hpp"
 
@@ -30,11 +31,12 @@ constexpr char const* usage =
     "\n"
     "Lets the blobs of a net share storage, or frees them, and prints what that saves.\n"
     "\n"
-    "  CALL     optimize_inference_fast | optimize_inference_for_dag | compute_assignments |\n"
-    "           share_grad_blobs | share_grad_and_activation_blobs | release_blobs_when_used\n"
-    "  FILE     a net as text, or an ONNX model\n"
-    "  --log    print which blob takes which storage\n"
-    "  --print  print the resulting net\n"
+    "  CALL       optimize_inference_fast | optimize_inference_for_dag | compute_assignments |\n"
+    "             share_grad_blobs | share_grad_and_activation_blobs | release_blobs_when_used\n"
+    "  FILE       a net as text, or an ONNX model\n"
+    "  --log      print which blob takes which storage\n"
+    "  --print    print the resulting net\n"
+    "  --version  print the name and the version\n"
     "\n"
     "Exit status: 0; 2 for bad input or usage.\n";
 
@@ -44,25 +46,25 @@ constexpr char const* calls[] = {
 
 struct arguments {
     std::string call, file;
-    bool log = false, print = false, help = false;
+    bool log = false, print = false, help = false, version = false;
 };
 
 /// Throws: net_error.
 arguments read_arguments(int count, char const* const* words)
 {
     arguments args;
-    for (int i = 1; i < count; ++i) {
-        std::string const word = words[i];
+    for (command_line::reader<net_error> reader(count, words, usage); reader.next();) {
+        std::string const& word = reader.name();
         if (word == "--help" || word == "-h") args.help = true;
+        else if (word == "--version") args.version = true;
         else if (word == "--log") args.log = true;
         else if (word == "--print") args.print = true;
-        else if (word.size() > 1 && word[0] == '-')
-            throw net_error("unknown option " + in_quotes(word) + " (see --help)");
+        else if (reader.is_option()) throw net_error("unknown option " + in_quotes(word) + reader.hint());
         else if (args.call.empty()) args.call = word;
         else if (args.file.empty()) args.file = word;
         else throw net_error("more than one file: " + in_quotes(args.file) + " and " + in_quotes(word));
     }
-    if (args.help) return args;
+    if (args.help || args.version) return args;
     if (args.call.empty()) throw net_error("no call is given (see --help)");
     if (std::find(std::begin(calls), std::end(calls), args.call) == std::end(calls))
         throw net_error("there is no call " + in_quotes(args.call) + " (see --help)");
@@ -176,6 +178,7 @@ int run_program(int count, char const* const* words, std::ostream& out, std::ost
     try {
         arguments const args = read_arguments(count, words);
         if (args.help) return out << usage, 0;
+        if (args.version) return out << command_line::version_of("memonger"), 0;
         about = args.file + ": ";
         std::ostringstream answer; // all output or none
         run(args, answer);

@@ -2,6 +2,7 @@
 #ifndef SUBLET_EXAMPLES_PACK_ARGUMENTS_HPP
 #define SUBLET_EXAMPLES_PACK_ARGUMENTS_HPP
 
+#include "../command_line.hpp"
 #include "csv_rows.hpp"
 #include "formats.hpp"
 
@@ -52,6 +53,7 @@ inline constexpr char usage[] =
     "  --trace=FILE       the same as trace events, for ui.perfetto.dev or chrome://tracing\n"
     "  --quiet            print only errors\n"
     "  --validate         has no effect: every placement is checked\n"
+    "  --version          print the name and the version\n"
     "\n"
     "Formats; lifetimes are [lower, upper) unless it is said:\n"
     "  csv         as above; written is the table that was read, with its own columns, and offset\n"
@@ -94,7 +96,7 @@ struct arguments {
     unsigned threads = 1;
     std::uint64_t seed = 0;
     bool before = false; ///< also on the page
-    bool quiet = false, help = false;
+    bool quiet = false, help = false, version = false;
 };
 
 /// Throws: input_error.
@@ -140,17 +142,9 @@ inline arguments read_arguments(int count, char const* const* words)
     arguments args;
     bool has_capacity = false;
     std::optional<format> input_format, output_format;
-    for (int i = 1; i < count; ++i) {
-        std::string const word = words[i];
-        std::size_t const cut = word.find('=');
-        std::string const name = word.substr(0, cut);
-        bool is_taken = cut == word.npos; // the text behind = was used
-        auto operand = [&] {
-            is_taken = true;
-            std::string const text = cut != word.npos ? word.substr(cut + 1) : ++i < count ? words[i] : "";
-            if (text.empty()) throw input_error("option " + name + " needs an operand (see --help)");
-            return text;
-        };
+    for (command_line::reader<input_error> reader(count, words, usage); reader.next();) {
+        std::string const& name = reader.name();
+        auto operand = [&] { return reader.operand(); };
         if (name == "--input") args.input = operand();
         else if (name == "--output") args.output = operand();
         else if (name == "--pins") args.pins = operand();
@@ -166,18 +160,18 @@ inline arguments read_arguments(int count, char const* const* words)
         else if (name == "--seed") args.seed = read_count(name, operand(), 0, any);
         else if (name == "--quiet") args.quiet = true;
         else if (name == "--help" || name == "-h") args.help = true;
+        else if (name == "--version") args.version = true;
         else if (name == "--threads") {
             args.threads = static_cast<unsigned>(read_count(name, operand(), 1, 1024));
         } else if (name == "--capacity") {
             args.capacity = read_count(name, operand(), 0, sublet::no_limit - 1);
             has_capacity = true;
         } else if (name != "--validate") {
-            throw input_error((word[0] == '-' ? "unknown option " : "not an option: ") + in_quotes(name) +
-                              " (see --help)");
+            throw input_error((name[0] == '-' ? "unknown option " : "not an option: ") + in_quotes(name) +
+                              reader.hint());
         }
-        if (!is_taken) throw input_error("option " + name + " takes no operand");
     }
-    if (args.help) return args;
+    if (args.help || args.version) return args;
     if (has_capacity == args.minimize)
         throw input_error("one of --capacity and --minimize is needed (see --help)");
     if (args.input.empty()) throw input_error("no --input is given (see --help)");

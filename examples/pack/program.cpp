@@ -138,6 +138,10 @@ int run_program(int count, char const* const* words, std::ostream& out, std::ost
             out << usage;
             return 0;
         }
+        if (args.version) {
+            out << command_line::version_of("pack");
+            return 0;
+        }
         about = args.input + ": ";
         return run(args, out, err);
     } catch (input_error const& e) {

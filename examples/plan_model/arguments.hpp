@@ -2,6 +2,7 @@
 #ifndef SUBLET_EXAMPLES_PLAN_MODEL_ARGUMENTS_HPP
 #define SUBLET_EXAMPLES_PLAN_MODEL_ARGUMENTS_HPP
 
+#include "../command_line.hpp"
 #include "network.hpp"
 #include "read_onnx.hpp"
 
@@ -87,6 +88,7 @@ inline constexpr char usage[] =
     "                     it needs more\n"
     "  --json             print one JSON object instead of lines\n"
     "  --quiet            print only errors\n"
+    "  --version          print the name and the version\n"
     "\n"
     "Exit status: 0; 1 if the plan could not be verified, the runs differ, or the capacity is exceeded;\n"
     "2 for bad input or usage.\n";
@@ -133,7 +135,7 @@ struct arguments {
     bool before = false; ///< also on the page
     bool json = false;
     bool quiet = false;
-    bool help = false;
+    bool help = false, version = false;
 };
 
 /// Throws: input_error.
@@ -178,14 +180,11 @@ inline arguments read_arguments(int count, char const* const* words)
     arguments args;
     bool has_model = false;
     std::string only_with_run, only_if_concurrent; // the last such option
-    for (int i = 1; i < count; ++i) {
-        std::string const word = words[i];
-        auto operand = [&] {
-            if (++i == count || words[i][0] == '\0')
-                throw input_error("option " + word + " needs an operand (see --help)");
-            return std::string(words[i]);
-        };
+    for (command_line::reader<input_error> reader(count, words, usage); reader.next();) {
+        std::string const& word = reader.name();
+        auto operand = [&] { return reader.operand(); };
         if (word == "--help" || word == "-h") args.help = true;
+        else if (word == "--version") args.version = true;
         else if (word == "--order") args.order = operand();
         else if (word == "--html") args.html = operand();
         else if (word == "--before") args.before = true;
@@ -221,8 +220,8 @@ inline arguments read_arguments(int count, char const* const* words)
         } else if (word == "--check") {
             args.check = read_check_level(operand());
             only_with_run = word;
-        } else if (word.size() > 1 && word[0] == '-') {
-            throw input_error("unknown option " + quoted(word) + " (see --help)");
+        } else if (reader.is_option()) {
+            throw input_error("unknown option " + quoted(word) + reader.hint());
         } else if (has_model) {
             throw input_error("more than one model: " + quoted(args.model) + " and " + quoted(word));
         } else {
@@ -230,7 +229,8 @@ inline arguments read_arguments(int count, char const* const* words)
             has_model = true;
         }
     }
-    if (!has_model && !args.help) throw input_error("no model is given (see --help)");
+    if (args.help || args.version) return args;
+    if (!has_model) throw input_error("no model is given (see --help)");
     if (!args.run && !only_with_run.empty())
         throw input_error("option " + only_with_run + " is about a run: it needs --run (see --help)");
     if (!args.concurrent && !only_if_concurrent.empty())

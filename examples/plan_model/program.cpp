@@ -201,6 +201,10 @@ int run_program(int count, char const* const* words, std::ostream& out, std::ost
             out << usage;
             return 0;
         }
+        if (args.version) {
+            out << command_line::version_of("plan_model");
+            return 0;
+        }
         about = args.model + ": ";
         return run(args, out, err);
     } catch (input_error const& e) {

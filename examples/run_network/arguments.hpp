@@ -2,6 +2,7 @@
 #ifndef SUBLET_EXAMPLES_RUN_NETWORK_ARGUMENTS_HPP
 #define SUBLET_EXAMPLES_RUN_NETWORK_ARGUMENTS_HPP
 
+#include "../command_line.hpp"
 #include "../plan_model/arguments.hpp"
 
 #include <sublet/execution/cpu.hpp>
@@ -48,6 +49,7 @@ inline constexpr char usage[] =
     "for\n"
     "                   ui.perfetto.dev or chrome://tracing; not on a CUDA device\n"
     "  --list FOLDER    print for each model in a folder whether all its operations are implemented\n"
+    "  --version        print the name and the version\n"
     "\n"
     "Exit status: 0; 1 if results differ, are not finite or are all 0; 2 for bad input or usage; 3 if the\n"
     "model needs operations that are not implemented.\n";
@@ -64,21 +66,18 @@ struct arguments {
     sublet::executor_options::checks check = sublet::executor_options::checks::plan;
     sublet::byte_count limit = 0; ///< 0: that of plan_model::default_run_limit()
     bool csv = false;
-    bool help = false;
+    bool help = false, version = false;
 };
 
 /// Throws: input_error.
 inline arguments read_arguments(int count, char const* const* words)
 {
     arguments args;
-    for (int i = 1; i < count; ++i) {
-        std::string const word = words[i];
-        auto operand = [&] {
-            if (++i == count || words[i][0] == '\0')
-                throw input_error("option " + word + " needs an operand (see --help)");
-            return std::string(words[i]);
-        };
+    for (command_line::reader<input_error> reader(count, words, usage); reader.next();) {
+        std::string const& word = reader.name();
+        auto operand = [&] { return reader.operand(); };
         if (word == "--help" || word == "-h") args.help = true;
+        else if (word == "--version") args.version = true;
         else if (word == "--mode") {
             std::string const mode = operand();
             bool const all = mode == "all";
@@ -100,19 +99,18 @@ inline arguments read_arguments(int count, char const* const* words)
         else if (word == "--csv") args.csv = true;
         else if (word == "--trace") args.trace = operand();
         else if (word == "--list") args.folder = operand();
-        else if (word.size() > 1 && word[0] == '-')
-            throw input_error("unknown option " + quoted(word) + " (see --help)");
+        else if (reader.is_option()) throw input_error("unknown option " + quoted(word) + reader.hint());
         else if (!args.model.empty())
             throw input_error("more than one model: " + quoted(args.model) + " and " + quoted(word));
         else args.model = word;
     }
+    if (args.help || args.version) return args;
     std::error_code ignored; // of a path that does not exist
     if (!args.trace.empty() && std::filesystem::equivalent(args.trace, args.model, ignored))
         throw input_error("the trace would overwrite the model " + quoted(args.model));
     if (!args.model.empty() && !args.folder.empty())
         throw input_error("option --list takes a folder and no model");
-    if (args.model.empty() && args.folder.empty() && !args.help)
-        throw input_error("no model is given (see --help)");
+    if (args.model.empty() && args.folder.empty()) throw input_error("no model is given (see --help)");
     if (args.limit == 0) args.limit = plan_model::default_run_limit(args.model);
     return args;
 }

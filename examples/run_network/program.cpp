@@ -182,6 +182,10 @@ int run_program(int count, char const* const* words, std::ostream& out, std::ost
             out << usage;
             return 0;
         }
+        if (args.version) {
+            out << command_line::version_of("run_network");
+            return 0;
+        }
         about = args.model + ": ";
         return args.folder.empty() ? run(args, out, err) : list(args.folder, out);
     } catch (input_error const& e) {

@@ -5,6 +5,7 @@
 
 #include "program.hpp"
 
+#include "../command_line.hpp"
 #include "../statements.hpp"
 #include "transpiler.hpp"
 
@@ -37,6 +38,7 @@ constexpr char const* usage =
     "  --all-grads  also let gradients share that optimizers read\n"
     "  --log        print which variable takes which storage\n"
     "  --print      print the resulting program\n"
+    "  --version    print the name and the version\n"
     "\n"
     "Exit status: 0; 2 for bad input or usage.\n";
 
@@ -44,7 +46,7 @@ struct arguments {
     std::string call, file;
     std::set<std::string> skip;
     int level = 0;
-    bool log = false, print = false, skip_grads = true, help = false;
+    bool log = false, print = false, skip_grads = true, help = false, version = false;
     std::string only_optimizes; ///< an option that release_memory does not have
 };
 
@@ -52,15 +54,13 @@ struct arguments {
 arguments read_arguments(int count, char const* const* words)
 {
     arguments args;
-    for (int i = 1; i < count; ++i) {
-        std::string const word = words[i];
-        auto operand = [&] {
-            if (++i == count) throw program_error("option " + word + " needs an operand (see --help)");
-            return std::string(words[i]);
-        };
+    for (command_line::reader<program_error> reader(count, words, usage); reader.next();) {
+        std::string const& word = reader.name();
         if (word == "--level" || word == "--all-grads" || word == "--log") args.only_optimizes = word;
         if (word == "--help" || word == "-h") {
             args.help = true;
+        } else if (word == "--version") {
+            args.version = true;
         } else if (word == "--log") {
             args.log = true;
         } else if (word == "--print") {
@@ -68,14 +68,14 @@ arguments read_arguments(int count, char const* const* words)
         } else if (word == "--all-grads") {
             args.skip_grads = false;
         } else if (word == "--skip") {
-            args.skip.insert(operand());
+            args.skip.insert(reader.operand());
         } else if (word == "--level") {
-            std::string const level = operand();
+            std::string const level = reader.operand();
             if (level != "0" && level != "1")
                 throw program_error("option --level is 0 or 1, not " + in_quotes(level));
             args.level = level == "1";
-        } else if (word.size() > 1 && word[0] == '-') {
-            throw program_error("unknown option " + in_quotes(word) + " (see --help)");
+        } else if (reader.is_option()) {
+            throw program_error("unknown option " + in_quotes(word) + reader.hint());
         } else if (args.call.empty()) {
             args.call = word;
         } else if (args.file.empty()) {
@@ -84,7 +84,7 @@ arguments read_arguments(int count, char const* const* words)
             throw program_error("more than one file: " + in_quotes(args.file) + " and " + in_quotes(word));
         }
     }
-    if (args.help) return args;
+    if (args.help || args.version) return args;
     if (args.call.empty()) throw program_error("no call is given (see --help)");
     if (args.call != "memory_optimize" && args.call != "release_memory")
         throw program_error("there is no call " + in_quotes(args.call) + " (see --help)");
@@ -164,6 +164,7 @@ int run_program(int count, char const* const* words, std::ostream& out, std::ost
     try {
         arguments const args = read_arguments(count, words);
         if (args.help) return out << usage, 0;
+        if (args.version) return out << command_line::version_of("transpiler"), 0;
         about = args.file + ": ";
         std::ostringstream answer; // all output or none
         run(args, answer);
