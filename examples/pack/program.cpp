@@ -16,6 +16,7 @@
 #include <sublet/checking/check_placement.hpp>
 #include <sublet/placement/place.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -69,6 +70,8 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     };
     if (table.problem.clocks.threads != 0 && !(args.svg.empty() && args.html.empty() && args.trace.empty()))
         throw input_error(args.input + ": lifetimes of several threads cannot be drawn");
+    auto const pinned = std::count_if(table.problem.buffers.begin(), table.problem.buffers.end(),
+                                      [](auto const& b) { return b.pinned != sublet::no_offset; });
     try {
         if (!args.pins.empty()) pin(table, pins);
         if (!args.output.empty())
@@ -76,6 +79,9 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     } catch (input_error const& e) {
         throw input_error(args.input + ": " + e.what());
     }
+    if (pinned != 0)
+        say("its offsets are pins: " + std::to_string(pinned) + " of " + std::to_string(table.rows.size()) +
+            " rows are pinned there and do not move (empty the column offset to place them)");
     for (std::string const& name : table.unused) say("column " + in_quotes(name) + " is not used");
     table.problem.pools = {{.capacity = args.capacity}};
 

@@ -4,13 +4,21 @@
 
 #include <sublet/units.hpp>
 
+#include <charconv>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <string>
+#include <string_view>
+#include <utility>
 #if __has_include(<unistd.h>)
 #include <unistd.h>
+#endif
+#if __has_include(<sys/ioctl.h>)
+#include <sys/ioctl.h>
 #endif
 
 namespace pack {
@@ -28,7 +36,28 @@ inline void stop_at_interrupt()
     });
 }
 
-/// One line about a search of more than a second, rewritten in place. Nothing if stderr is no terminal.
+/// How many columns the terminal has: as it says, or else as COLUMNS says, or else 80.
+inline std::size_t terminal_columns()
+{
+#if __has_include(<sys/ioctl.h>) && defined(TIOCGWINSZ)
+    winsize size{};
+    if (ioctl(2, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) return size.ws_col;
+#endif
+    std::size_t columns = 0;
+    if (char const* const text = std::getenv("COLUMNS"))
+        std::from_chars(text, text + std::string_view(text).size(), columns);
+    return columns == 0 ? 80 : columns;
+}
+
+/// The begin of a line of ASCII that does not fill the last column, where some terminals begin the next line.
+inline std::string cut_to(std::size_t columns, std::string line)
+{
+    if (line.size() >= columns) line.resize(columns == 0 ? 0 : columns - 1);
+    return line;
+}
+
+/// One line about a search of more than a second, rewritten in place: it is cut to the terminal's width,
+/// because a line that wraps would be left behind. Nothing if stderr is no terminal.
 class progress_line {
 public:
     /// `limit`: seconds until the search ends; 0: none.
@@ -49,12 +78,11 @@ public:
         if (!is_shown || now < next) return;
         next = now + std::chrono::milliseconds(100);
         double const seconds = std::chrono::duration<double>(now - start).count();
-        err << clear_line << "pack: " << with_tenths(seconds) << " s, ";
-        if (best == sublet::no_limit) err << "nothing";
-        else err << best;
-        err << " found, lower bound " << bound;
-        if (limit_ > seconds) err << ", " << with_tenths(limit_ - seconds) << " s left";
-        err << std::flush;
+        std::string line = "pack: " + with_tenths(seconds) + " s, ";
+        line += best == sublet::no_limit ? "nothing" : std::to_string(best);
+        line += " found, lower bound " + std::to_string(bound);
+        if (limit_ > seconds) line += ", " + with_tenths(limit_ - seconds) + " s left";
+        err << clear_line << cut_to(terminal_columns(), std::move(line)) << std::flush;
         is_begun = true;
     }
 
