@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSL-1.0
-# The compile time of a file that includes a public header and calls it once: processor time of a syntax check
+# What the README's first program costs in both forms: processor time, and the size of its object file. Then the
+# compile time of a file that includes a public header and calls it once: processor time of a syntax check
 # and of -O2, compared with that of an empty file that includes <vector>, <string> and <optional>.
 #   cmake -DCOMPILER=g++ -P bench/build_cost.cmake
 # Each figure is the smallest of -DRUNS=9 runs that alternate with those of the empty file, so that other load
 # affects all alike. In the compiled form the columns are held to budgets, in multiples of the empty file; in
 # the header-only form they are only printed: there a file compiles what it calls. -DONLY=REGEX measures the
-# headers that match. With -DSMOKE=ON it only checks that all calls compile, in the compiled form: that is a
+# headers that match, `first` the first program. With -DSMOKE=ON it only checks that all calls compile, in the compiled form: that is a
 # test.
 cmake_minimum_required(VERSION 3.25)
 
@@ -90,7 +91,34 @@ function(cost header syntax_budget optimized_budget call)
   print("${row}   ${verdict}")
 endfunction()
 
-if(NOT SMOKE)
+# The first program, compiled once for each row.
+if(NOT SMOKE AND (NOT ONLY OR ONLY MATCHES "first"))
+  set(header "the first program")
+  print("first program        ms     KB")
+  foreach(form IN ITEMS header-only compiled)
+    set(macro -USUBLET_SEPARATE_COMPILATION)
+    if(form STREQUAL "compiled")
+      set(macro -DSUBLET_SEPARATE_COMPILATION)
+    endif()
+    foreach(level IN ITEMS -O0 -O2)
+      unset(spent)
+      measure(${CMAKE_CURRENT_LIST_DIR}/../examples/01_first_plan.cpp spent ${macro} ${level} -c -o ${scratch}/object.o)
+      file(SIZE ${scratch}/object.o kilobytes)
+      math(EXPR kilobytes "(${kilobytes} + 500) / 1000")
+      set(row "${form}")
+      string(LENGTH "${form}" length)
+      math(EXPR missing "12 - ${length}")
+      string(REPEAT " " ${missing} spaces)
+      string(APPEND row "${spaces}${level}")
+      cell(${spent} 8 row)
+      cell(${kilobytes} 7 row)
+      print("${row}")
+    endforeach()
+  endforeach()
+  print("")
+endif()
+
+if(NOT SMOKE AND NOT ONLY STREQUAL "first")
   print("                                            compiled form                 header-only form")
   print("                              syntax ms  times  -O2 ms  times  syntax ms  times  -O2 ms  times")
 endif()

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// Five operations on an image; each makes one value. Prints the offset of each value, and a picture of the
-// plan: steps run to the right, offsets grow upwards. d reuses bytes of b after the last use of b, and e
-// reuses bytes of a.
+// Five operations on an image; each makes one value. Prints what the plan saves, and the offset of each value:
+// d reuses bytes of b after the last use of b, and e reuses bytes of a.
 
-#include <sublet/sublet.hpp>
+#include <sublet/listing.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <iostream>
 
@@ -18,15 +18,5 @@ int main()
 
     auto const planned = sublet::plan_memory(list);
     std::cout << planned << '\n'; // or, if there is no plan, why
-    for (auto [value, pool, offset] : planned) std::cout << "  " << value << " at " << offset;
-
-    for (unsigned row = 6; row-- != 0;)
-        for (unsigned step = 0; step != 5; ++step) {
-            char shown = '.';
-            for (auto const& b : planned.plan.buffers)
-                if (contains(b.life, step) && b.offset <= 32 * row && 32 * row < b.offset + b.size)
-                    shown = list.handle(b.root);
-            std::cout << (step == 0 ? "\n  " : "  ") << shown;
-        }
-    std::cout << '\n';
+    for (auto [value, pool, offset] : planned) std::cout << value << " at " << offset << '\n';
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
-# Runs the recipes that the README shows, on this source tree: Conan's with Conan, vcpkg's port with functions that
+# Runs the recipes that examples/building.md shows, on this source tree: Conan's with Conan, vcpkg's port with functions that
 # do what vcpkg's do, since vcpkg itself cannot be installed from a package.
 #   cmake -DROOT=. -DWORK=build/recipes [-DCONAN=conan] -P test/recipes.cmake
 cmake_minimum_required(VERSION 3.25)
@@ -9,10 +9,10 @@ file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK}/conan ${WORK}/port)
 
 # The first block of code in `language` after `begin`.
-file(READ ${ROOT}/README.md readme)
+file(READ ${ROOT}/examples/building.md page)
 function(extract begin language file)
-  string(FIND "${readme}" "${begin}" at)
-  string(SUBSTRING "${readme}" ${at} -1 rest)
+  string(FIND "${page}" "${begin}" at)
+  string(SUBSTRING "${page}" ${at} -1 rest)
   string(FIND "${rest}" "```${language}\n" at)
   string(LENGTH "```${language}\n" mark)
   math(EXPR at "${at} + ${mark}")
@@ -21,7 +21,7 @@ function(extract begin language file)
   string(SUBSTRING "${rest}" 0 ${at} code)
   foreach(mark IN ITEMS "<url>" "<commit>")
     if(NOT file STREQUAL port/vcpkg.json AND NOT code MATCHES "${mark}")
-      message(FATAL_ERROR "${file} in README.md has no ${mark}")
+      message(FATAL_ERROR "${file} in examples/building.md has no ${mark}")
     endif()
   endforeach()
   string(REPLACE "<url>" "${ROOT}" code "${code}")

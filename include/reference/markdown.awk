@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSL-1.0
-# Prints README.md, examples/README.md or examples/how_it_works.md as Doxygen reads it: links to examples and between
-# them lead to pages. bench/ and .github/ have no pages.
+# Prints README.md or a page of examples/ as Doxygen reads it: links to examples and between them lead to pages. bench/,
+# test/ and .github/ have no pages.
 #     awk -f markdown.awk README.md
 FNR == 1 && FILENAME ~ /examples\/README.md$/ { $0 = $0 " {#examples_readme}" }
-FNR == 1 && FILENAME ~ /how_it_works.md$/ { $0 = $0 " {#how_it_works}" }
+FNR == 1 && match(FILENAME, /(how_it_works|guide|building)[.]md$/) {
+    $0 = $0 " {#" substr(FILENAME, RSTART, RLENGTH - 3) "}"
+}
 /^```/ { is_code = !is_code }
 !is_code {
     while (match($0, /\]\((examples\/)?[0-9][0-9]_[a-z_]+[.]cpp\)/)) {
@@ -12,19 +14,24 @@ FNR == 1 && FILENAME ~ /how_it_works.md$/ { $0 = $0 " {#how_it_works}" }
         $0 = substr($0, 1, RSTART) "(@ref " name ")" substr($0, RSTART + RLENGTH)
     }
     gsub(/\]\(examples\/README[.]md(#[a-z-]*)?\)/, "](@ref examples_readme)")
-    gsub(/\]\((examples\/)?how_it_works[.]md\)/, "](@ref how_it_works)")
+    while (match($0, /\]\((examples\/)?(how_it_works|guide|building)[.]md(#[a-z-]*)?\)/)) {
+        name = substr($0, RSTART + 2, RLENGTH - 3)
+        sub(/^examples\//, "", name)
+        sub(/[.]md.*/, "", name)
+        $0 = substr($0, 1, RSTART) "(@ref " name ")" substr($0, RSTART + RLENGTH)
+    }
+    gsub(/\]\([.][.]\/README[.]md\)/, "](@ref index)")
     while (match($0, /\]\(\.\.\/include\/sublet\/[a-z_\/]*[.]hpp\)/)) {
         name = substr($0, RSTART + 20, RLENGTH - 25) # the page of a header
         gsub(/\//, "_", name)
         $0 = substr($0, 1, RSTART) "(@ref header_" name ")" substr($0, RSTART + RLENGTH)
     }
-    while (match($0, /\[[A-Za-z\/. ]*\]\(([.][.]\/)?(bench|[.]github)\/[A-Za-z.]*\)/)) {
+    while (match($0, /\[[A-Za-z\/. ]*\]\(([.][.]\/)?(bench|test|[.]github)\/[A-Za-z.]*\)/)) {
         text = substr($0, RSTART + 1, RLENGTH)
         sub(/\].*/, "", text)
         $0 = substr($0, 1, RSTART - 1) text substr($0, RSTART + RLENGTH)
     }
     gsub(/\[`pack`\]/, "[pack]") # Doxygen knows no code in links
     while (match($0, /\[`[0-9a-z_]*`\]/)) $0 = substr($0, 1, RSTART) substr($0, RSTART + 2, RLENGTH - 4) substr($0, RSTART + RLENGTH - 1)
-    gsub(/`input \\[|] output`/, "<code>input \\&#124; output</code>") # nor an escape in code
 }
 { print }

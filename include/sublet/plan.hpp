@@ -403,7 +403,7 @@ private:
 ///       c       0  (view)     2      [2, 4)     64        0     (buffer 0 is no longer live)
 ///       d       2
 
-/// Under which reading of the program a plan is valid (see the README: three readings).
+/// Under which reading of the program a plan is valid (examples/guide.md: three readings).
 enum class program_reading : std::uint8_t {
     sequential,  ///< steps run one after another, in the plan's order
     concurrent,  ///< steps run in any order that edges and data allow

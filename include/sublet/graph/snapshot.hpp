@@ -25,7 +25,7 @@
 namespace sublet {
 
 template <class Handle>
-class listing;
+class listing; // include <sublet/listing.hpp>
 
 /// The steps of a node: [first, last).
 struct step_range {
