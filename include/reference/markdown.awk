@@ -31,6 +31,14 @@ FNR == 1 && match(FILENAME, /(how_it_works|guide|building)[.]md$/) {
         sub(/\].*/, "", text)
         $0 = substr($0, 1, RSTART - 1) text substr($0, RSTART + RLENGTH)
     }
+    done = "" # Doxygen ends code at an apostrophe
+    while (match($0, /`[^`]*`/)) {
+        code = substr($0, RSTART, RLENGTH)
+        if (code ~ /'/ && code !~ /[<>&]/) code = "<code>" substr(code, 2, RLENGTH - 2) "</code>"
+        done = done substr($0, 1, RSTART - 1) code
+        $0 = substr($0, RSTART + RLENGTH)
+    }
+    $0 = done $0
     gsub(/\[`pack`\]/, "[pack]") # Doxygen knows no code in links
     while (match($0, /\[`[0-9a-z_]*`\]/)) $0 = substr($0, 1, RSTART) substr($0, RSTART + 2, RLENGTH - 4) substr($0, RSTART + RLENGTH - 1)
 }

@@ -15,6 +15,14 @@ execute_process(COMMAND ${AWK} -v examples=${examples} -f ${CMAKE_CURRENT_LIST_D
 if(result)
   message(FATAL_ERROR "the reference is not complete")
 endif()
+# Doxygen does not warn of Markdown that it takes for something else.
+foreach(name IN ITEMS index guide building examples_readme how_it_works)
+  file(READ ${docs}/html/${name}.html page)
+  string(REGEX MATCH "..........................(ilinebr|@code|@ref|&lt;t[dhr]|&lt;h[1-9]|&amp;#)[^\n]*" left "${page}")
+  if(left)
+    message(FATAL_ERROR "${name}.html shows commands of Doxygen: ${left}")
+  endif()
+endforeach()
 # Only the HTML has the links from a function to its examples, and from an example to the functions.
 file(READ ${docs}/html/group__header__plan__memory.html page)
 if(NOT page MATCHES "class=.section examples.*01_first_plan_8cpp-example")
