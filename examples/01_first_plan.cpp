@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Five operations on an image; each makes one value. Prints what the plan saves, and the offset of each value:
-// d reuses bytes of b after the last use of b, and e reuses bytes of a.
+// Five operations on an image; each makes one value. Prints what the plan saves, and the offset of each
+// value: d reuses bytes of b after the last use of b, and e reuses bytes of a.
 
 #include <sublet/listing.hpp>
 #include <sublet/plan_memory.hpp>

@@ -1,7 +1,8 @@
 // expect: sublet::listing<char>
 // SPDX-License-Identifier: BSL-1.0
 
-// A planner's header only declares the listing that it takes: the error names the type, as its header is named.
+// A planner's header only declares the listing that it takes: the error names the type, as its header is
+// named.
 #include <sublet/plan_memory.hpp>
 
 int main()
