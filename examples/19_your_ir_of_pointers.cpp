@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // An IR of structs and pointers: one step of a decoder, with a cache that is written row by row through a
 // view, operations in place, and two kinds of memory. The glue is one function. One plan, for the longest
-// sequence, serves all shorter ones. Prints where tensors lie, and whether sixteen steps have the same results
-// as with storage of its own for each tensor.
+// sequence, serves all shorter ones, also if the graph is built anew for each, with other pointers. Prints
+// where tensors lie, and whether sixteen steps have the same results as with storage of its own for each
+// tensor.
 
 #include <sublet/sublet.hpp>
 
@@ -75,6 +76,24 @@ sublet::listing<tensor*> list_of(std::vector<operation> const& graph, std::deque
     return list;
 }
 
+/// The graph built anew: other tensors, with other addresses.
+std::vector<operation> copied(std::vector<operation> graph, std::deque<tensor> const& from,
+                              std::deque<tensor>& to)
+{
+    auto copy_of = [&](tensor* t) {
+        std::size_t i = 0;
+        while (t != nullptr && &from[i] != t) ++i;
+        return t == nullptr ? nullptr : &to[i];
+    };
+    to = from;
+    for (tensor& t : to) t.of = copy_of(t.of);
+    for (operation& o : graph) {
+        for (tensor*& t : o.in) t = copy_of(t);
+        o.out = copy_of(o.out);
+    }
+    return graph;
+}
+
 int main()
 {
     std::deque<tensor> tensors;
@@ -124,11 +143,16 @@ int main()
         t->data = base[pool].data() + offset / sizeof(float);
         std::cout << "  " << t->name << ": memory " << pool << ", byte " << offset << '\n';
     }
-    std::size_t served = 0;
+    std::size_t served = 0, served_anew = 0;
     for (std::size_t n = 1; n <= longest; ++n) {
         set_length(n);
         served += bool(sublet::fits(planned, list_of(graph, tensors)));
+        std::deque<tensor> others;
+        std::vector<operation> const anew = copied(graph, tensors, others);
+        auto const fitted = sublet::fits_by_position(planned, list_of(anew, others));
+        served_anew += fitted && fitted.offset_of(&others[0]) == planned.offset_of(&tensors[0]);
     }
-    std::cout << "it is a plan for " << served << " of " << longest << " lengths\n";
+    std::cout << "it is a plan for " << served << " of " << longest << " lengths, and for " << served_anew
+              << " of " << longest << " graphs built anew\n";
     std::cout << (results() == expected ? "all results are equal\n" : "results differ\n");
 }

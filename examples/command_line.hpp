@@ -16,12 +16,16 @@
 #include <string_view>
 #include <vector>
 
+// Without quotes in the compile command, which tools split in different ways.
+#define SUBLET_EXAMPLES_TEXT_OF(number) #number
+#define SUBLET_EXAMPLES_TEXT(macro) SUBLET_EXAMPLES_TEXT_OF(macro)
+
 namespace command_line {
 
 /// What --version prints. The version is that of the project, from its CMakeLists.txt.
 inline std::string version_of(std::string_view program)
 {
-    return std::string(program) + " (sublet) " + SUBLET_EXAMPLES_VERSION + '\n';
+    return std::string(program) + " (sublet) " + SUBLET_EXAMPLES_TEXT(SUBLET_EXAMPLES_VERSION) + '\n';
 }
 
 /// The fewest insertions, removals, replacements and swaps of neighbours that make one of the other.

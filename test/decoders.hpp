@@ -76,8 +76,9 @@ public:
     std::deque<decoder_tensor> const& tensors() const { return tensors_; }
     decoder_tensor const* result() const { return result_; }
 
-    /// `says_writes` false: the writes of the caches are forgotten.
-    sublet::listing<decoder_tensor const*> list(bool says_writes = true) const
+    /// `says_writes` false: the writes of the caches are forgotten; `only_views`: and every step says that it
+    /// changes nothing.
+    sublet::listing<decoder_tensor const*> list(bool says_writes = true, bool only_views = false) const
     {
         sublet::listing<decoder_tensor const*> list;
         for (decoder_tensor const& t : tensors_)
@@ -95,6 +96,7 @@ public:
                     {.bytes = 4 * o.out->floats, .alignment = 4, .role = o.out->role, .name = o.out->name});
             if (o.written != nullptr && says_writes) step.write(o.written);
             if (may_overwrite(o)) step.may_overwrite(o.in[0], o.out);
+            step.only_views(only_views);
         }
         return list;
     }

@@ -82,13 +82,20 @@ inline flow_program draw_flow_program(random_source& pick, flow_limits const& mo
         alignment.push_back(pick.below(6) == 0 ? 1 + pick.below(6) : 1);
         pinned.push_back(pins && pick.below(5) == 0 ? 60 * pick.below(3) : no_offset);
     }
+    for (value_id v = 0; v != f.values; ++v) {
+        value_id root = v;
+        while (drawn.alias_of[root] != no_value) root = drawn.alias_of[root];
+        bool const is_external = has_role(drawn.role[v], value_role::external);
+        if (is_external && !has_role(drawn.role[root], value_role::external))
+            drawn.role[v] = value_role::input;
+    }
     drawn.bytes = within_roots(std::move(drawn.bytes), drawn.alias_of);
     drawn.program = with_views(drawn.program, drawn.alias_of, true);
     drawn.options = {.bytes = drawn.bytes,
                      .alignment = alignment,
                      .role = drawn.role,
                      .alias_of = drawn.alias_of,
-                     .pool = pool,
+                     .pool = of_roots(pool, drawn.alias_of),
                      .pinned = pinned};
     drawn.options.in_place = pick.below(8) != 0;
     if (pick.below(4) == 0) { // any order

@@ -20,10 +20,10 @@ set(checking core checking detail/plan_requirements graph/program.hpp graph/snap
 set(rewriting core graph analysis rewriting detail/range_sets detail/text reporting/names.hpp) # for printed names
 set(reporting core graph analysis reporting detail/text)
 set(planners core graph analysis ordering sharing placement checking rewriting reporting planners detail/text
-             detail/antichain detail/segment_tree detail/transitive_reduction
+             detail/antichain detail/segment_tree detail/transitive_reduction detail/unclear
              placement/detail/pack.hpp)     # place(), by counts of work for each phase
 set(execution core graph analysis checking rewriting execution detail/text # for error messages
-              detail/overwrite_matching detail/plan_requirements detail/transitive_reduction
+              detail/overwrite_matching detail/plan_requirements detail/transitive_reduction detail/unclear
               checking/detail/places.hpp               # where a plan places a value
               reporting/names.hpp reporting/trace.hpp) # traces of runs
 set(testing core graph analysis checking execution testing)
@@ -37,6 +37,8 @@ endforeach()
 set(detail/transitive_reduction core graph)
 set(detail/antichain core graph analysis detail/antichain detail/range_sets)
 set(detail/plan_requirements core graph)
+set(detail/contents core graph analysis checking/witness.hpp)
+set(detail/unclear core graph analysis checking/witness.hpp detail/contents)
 
 set(core_files units plan symbolic_plan detail/sorting)
 set(planners_are planned_memory listing plan_memory plan_concurrent plan_handoffs plan_symbolic plan_flow plan_nested

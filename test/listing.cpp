@@ -62,7 +62,9 @@ listing<Handle> list_of(random_views const& views, HandleOf handle_of, listing<H
         for (touch t : its.touches) {
             value_id const v = t.value;
             typename listing<Handle>::value_facts const facts{
-                .bytes = views.bytes[v], .role = views.role[v], .pool = views.pool[v]};
+                .bytes = views.bytes[v],
+                .role = views.role[v],
+                .pool = views.alias_of[v] == no_value ? views.pool[v] : 0};
             if (t.kind == touch::access::use) step.read(handle_of(v));
             if (t.kind == touch::access::use_early) step.read_early(handle_of(v));
             if (t.kind == touch::access::write) step.write(handle_of(v));
@@ -73,6 +75,7 @@ listing<Handle> list_of(random_views const& views, HandleOf handle_of, listing<H
         }
         for (auto [in, out] : its.pairs) step.may_overwrite(handle_of(in), handle_of(out));
         step.may_recompute(its.may_recompute());
+        step.only_views();
     }
     return list;
 }
@@ -141,7 +144,7 @@ TEST_CASE("a listing has the program and the options of its description by ids")
             if (given.bytes[v] == no_size) continue; // no step makes it
             CHECK(given.bytes[v] == expected.bytes[v]);
             CHECK(given.role[v] == expected.role[v]);
-            CHECK(given.pool[v] == expected.pool[v]);
+            if (views.alias_of[v] == no_value) CHECK(given.pool[v] == expected.pool[v]);
             CHECK(given.alias_of[v] == expected.alias_of[v]);
             CHECK(given.view_offset[v] == expected.view_offset[v]);
         }
@@ -514,6 +517,201 @@ TEST_CASE("what is said twice is said alike, or refused with both values and whe
           }) == "sublet: the role of value 'o' is output in step 'b', and input | output by facts()");
     CHECK(said([](step, listed list) { list.facts("o", {.pool = 2}); }) ==
           "sublet: the pool of value 'o' is 1 in step 'b', and 2 by facts()");
+}
+
+TEST_CASE("a step overwrites what it reads with what it makes, or the pair is refused")
+{
+    auto refused = [](auto last) {
+        listing<std::string> list;
+        list.step("first").make("a", {.bytes = 8}).make("b", {.bytes = 8}).make("c", {.bytes = 8});
+        list.step("mid").read("a").make("m", {.bytes = 8}).may_overwrite("a", "m");
+        auto step = list.step("last");
+        last(step);
+        list.step("end").read("b");
+        return refusal([&] { (void)plan_memory(list); });
+    };
+    using step = listing<std::string>::step_ref&;
+    CHECK(refused([](step s) { s.may_overwrite("b", "x").make("x", {.bytes = 8}).read_early("b"); }).empty());
+    CHECK(refused([](step s) { s.read("b").make("x", {.bytes = 8}).may_overwrite("a", "x"); }) ==
+          "sublet: step 'last' says that 'x' may overwrite 'a', and does not read 'a'");
+    CHECK(refused([](step s) { s.read("b").make("x", {.bytes = 8}).may_overwrite("bb", "x"); }) ==
+          "sublet: step 'last' says that 'x' may overwrite 'bb', and does not read 'bb'");
+    CHECK(refused([](step s) { s.read("b").make("x", {.bytes = 8}).may_overwrite("b", "y"); }) ==
+          "sublet: step 'last' says that 'y' may overwrite 'b', and does not make 'y'");
+    CHECK(refused([](step s) { s.read("b").read("m").may_overwrite("b", "m"); }) ==
+          "sublet: step 'last' says that 'm' may overwrite 'b', and does not make 'm'");
+}
+
+TEST_CASE("a planner needs the sizes of what steps make and of inputs, or that they are unknown")
+{
+    using words = listing<std::string>;
+    auto refused = [](auto describe) {
+        words list;
+        describe(list);
+        std::string const by_order = refusal([&] { (void)plan_memory(list); });
+        CHECK(refusal([&] { (void)plan_concurrent(list); }) == by_order);
+        CHECK(refusal([&] { (void)plan_with_handoffs(list); }) == by_order);
+        CHECK(refusal([&] { (void)plan_flow(list); }) == by_order);
+        CHECK(refusal([&] { (void)advise_memory(list); }) == by_order);
+        CHECK(refusal([&] { (void)order(list); }) == by_order);
+        return by_order;
+    };
+    std::string const ends = " is not said: say .bytes, or no_size if it is unknown";
+    CHECK(refused([](words& l) { l.step("s").make("b"); }) ==
+          "sublet: the size of value 'b', made in step 's'," + ends);
+    CHECK(refused([](words& l) { l.step("s").allocate("b"); }) ==
+          "sublet: the size of value 'b', made in step 's'," + ends);
+    CHECK(refused([](words& l) {
+              l.facts("in", {.role = value_role::input});
+              l.step("s").read("in");
+          }) == "sublet: the size of value 'in'" + ends);
+    CHECK(refused([](words& l) { l.step("s").make("b", {.bytes = no_size}); }).empty());
+    CHECK(refused([](words& l) { l.step("s").make("b", {.eligible = false}); }).empty());
+    CHECK(refused([](words& l) { l.step("s").make("b"), l.facts("b", {.bytes = 8}); }).empty());
+    CHECK(refused([](words& l) { l.step("s").make("b", {.bytes = 8}).view("v", "b"); }).empty());
+    words slots; // sizes are not needed for slots
+    slots.step("s").make("b");
+    slots.step("t").read("b");
+    CHECK(lifetimes(slots).of.size() == 1);
+}
+
+TEST_CASE("a report counts what is not placed")
+{
+    listing<std::string> list;
+    list.facts("w", {.bytes = 8, .role = value_role::external});
+    list.step("s").read("w").make("u", {.bytes = no_size}).make("own", {.bytes = 8, .eligible = false});
+    auto check = [&list](auto const& planned, bool is_placed) {
+        plan_report const& r = planned.report();
+        CHECK(r.external == std::vector<value_id>{list.id("w"), list.id("own")});
+        CHECK(r.unsized == std::vector<value_id>{list.id("u")});
+        std::string const text = printed(r), unknown = "1 value of unknown size is not placed";
+        if (is_placed) CHECK(text.find("; " + unknown) != std::string::npos);
+        else CHECK(text == "nothing to place: 2 values are external, " + unknown);
+    };
+    for (bool is_placed : {false, true}) {
+        if (is_placed) list.step("t").make("x", {.bytes = 8});
+        check(plan_memory(list), is_placed);
+        check(plan_concurrent(list), is_placed);
+        check(plan_with_handoffs(list), is_placed);
+        check(plan_flow(list), is_placed);
+    }
+}
+
+TEST_CASE("values of no bytes have a place, no buffer and no bytes, in every plan")
+{
+    listing<std::string> list;
+    list.facts("given", {.bytes = 0, .role = value_role::input, .pool = 1});
+    list.step("a").make("e", {.bytes = 0}).make("x", {.bytes = 32});
+    list.step("b").read("e").view("view of e", "e");
+    list.step("c").read("view of e").read("given").view("end of x", "x", 32, {.bytes = 0}).only_views();
+    list.step("d").read("end of x").make("pinned", {.bytes = 0, .pinned = 64});
+    auto check = [&](auto const& planned) {
+        REQUIRE(bool(planned));
+        std::size_t visited = 0;
+        for (auto [handle, pool, offset] : planned) {
+            ++visited;
+            CHECK(pool == (handle == "given"));
+            CHECK(planned.offset_of(handle) == offset);
+        }
+        CHECK(visited == list.values());
+        CHECK(planned.offset_of("e") == 0);
+        CHECK(planned.offset_of("view of e") == 0);
+        CHECK(planned.offset_of("end of x") == planned.offset_of("x") + 32);
+        CHECK(planned.offset_of("pinned") == 64);
+        CHECK(planned.bytes() == 32);
+        CHECK(planned.plan.buffers.size() == 1);
+        CHECK(bool(fits(planned, list)));
+    };
+    check(plan_memory(list)), check(plan_concurrent(list)), check(plan_with_handoffs(list)),
+        check(plan_flow(list));
+    memory_plan lacking = plan_memory(list).plan;
+    lacking.empty.pop_back();
+    CHECK(printed(check_plan(list, lacking)) == "value 'pinned' needs storage and has none");
+}
+
+TEST_CASE("a listing says what options say: pins, storage of its own, choices of pools")
+{
+    listing<std::string> list;
+    list.step("s").make("p", {.bytes = 8, .pinned = 64}).make("own", {.bytes = 8, .eligible = false});
+    list.step("t").make("c", {.bytes = 8});
+    list.may_lie_in("c", 0, 5);
+    list.may_lie_in("c", 1);
+    list.pools = {{.capacity = 100}, {.capacity = 100}};
+    auto const planned = plan_memory(list);
+    REQUIRE(bool(planned));
+    CHECK(planned.offset_of("p") == 64);
+    CHECK(!planned.find("own"));
+    CHECK(planned.plan.pool_of(list.id("c")) == 1);
+    CHECK(refusal([&] { (void)plan_symbolic(list, {.bytes = affine_bytes{8, 0}}); }) ==
+          "sublet: value 'p' is pinned, and a plan for every batch size cannot keep that");
+    listing<std::string> chosen;
+    chosen.step("s").make("c", {.bytes = 8});
+    chosen.may_lie_in("c", 1);
+    CHECK(refusal([&] { (void)plan_symbolic(chosen, {.bytes = affine_bytes{8, 0}}); }) ==
+          "sublet: value 'c' has a choice of pools, and a plan for every batch size cannot keep that");
+    CHECK(refusal([&] { list.facts("p", {.pinned = 8}); }) ==
+          "sublet: the pinned offset of value 'p' is 64 in step 's', and 8 by facts()");
+}
+
+TEST_CASE("an alignment that is said of a view divides its offset, or is refused with both")
+{
+    auto refused = [](byte_count of_root, byte_count of_view) {
+        listing<std::string> list;
+        list.step("make").make("x", {.bytes = 64, .alignment = of_root});
+        list.step("view").view("half", "x", 8, {.bytes = 32});
+        list.step("again").view("quarter", "half", 8, {.bytes = 8, .alignment = of_view});
+        return refusal([&] { (void)plan_memory(list); });
+    };
+    CHECK(refused(1, 16).empty());
+    CHECK(refused(32, 16).empty());
+    std::string const why =
+        "sublet: the alignment of value 'quarter' is 32 in step 'again', but it begins at "
+        "byte 16 of value 'x'";
+    CHECK(refused(1, 32) == why);
+    CHECK(refused(32, 32) == why); // also where it is that of the root
+}
+
+TEST_CASE("a plan fits a listing with other handles by position")
+{
+    auto list_of_steps = [](std::string const& prefix, byte_count bytes, std::size_t steps) {
+        listing<std::string> list;
+        std::string before;
+        for (std::size_t s = 0; s != steps; ++s) {
+            std::string const made = prefix + std::to_string(s);
+            auto step = list.step();
+            if (!before.empty()) step.read(before);
+            step.make(made, {.bytes = bytes});
+            before = made;
+        }
+        return list;
+    };
+    auto const planned = plan_memory(list_of_steps("a", 64, 4));
+    auto const smaller = list_of_steps("b", 32, 3);
+    CHECK(!fits(planned, smaller));
+    auto const fitted = fits_by_position(planned, smaller);
+    REQUIRE(bool(fitted));
+    for (std::size_t s = 0; s != 3; ++s)
+        CHECK(fitted.offset_of("b" + std::to_string(s)) == planned.offset_of("a" + std::to_string(s)));
+    CHECK(!fits_by_position(planned, list_of_steps("b", 65, 4)));
+    CHECK(!fits_by_position(plan_memory(listing<std::string>()), smaller));
+}
+
+TEST_CASE("what a step says too early, or of a value that is there, is said by name in every schedule")
+{
+    listing<std::string> early;
+    early.step("write").write("x");
+    early.step("make").make("x", {.bytes = 8});
+    std::string const why = "value 'x' is used at ";
+    CHECK(printed(plan_memory(early).error()) == why + "position 0 ('write') before anything defines it");
+    CHECK(printed(plan_concurrent(early).error()) == why + "step 'write' before anything defines it");
+    listing<std::string> given;
+    given.facts("w", {.bytes = 8, .role = value_role::external});
+    given.step("set").make("w");
+    CHECK(printed(plan_concurrent(given).error()) ==
+          "value 'w' is made at step 'set', and is there before, as it is external or an input: say write()");
+    listing<char const*> pointers;
+    pointers.step("s").read(nullptr);
+    CHECK(printed(plan_memory(pointers).error()).find("value 'null' is used") == 0);
 }
 
 TEST_CASE("a listing refuses contradictions and steps that are over")

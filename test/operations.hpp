@@ -19,16 +19,19 @@ inline sublet::snapshot op_list(std::size_t values, lists const& uses, lists con
         values, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
 }
 
-/// Results of a step: each is made, or is a view of a value that is there.
+/// Results of a step: each is made, or is a view of a value that is there. It may read others: no write is
+/// forgotten.
 template <class Results, class AliasOf>
 void add_results(sublet::effect_sink& sink, Results const& results, AliasOf const& alias_of)
 {
     for (auto v : results)
         if (alias_of[v] == sublet::no_value) sink.def(v);
         else sink.view(v);
+    sink.only_views();
 }
 
-/// The program in which a step that defines a view makes it, and writes through it if `writes`.
+/// The program in which a step that defines a view makes it, and writes through it if `writes`; then it does
+/// not read it.
 inline sublet::snapshot with_views(sublet::snapshot const& p, std::vector<sublet::value_id> const& alias_of,
                                    bool writes = false)
 {
@@ -38,11 +41,17 @@ inline sublet::snapshot with_views(sublet::snapshot const& p, std::vector<sublet
         for (sublet::step_id s = steps.first; s != steps.last; ++s) {
             if (s != steps.first) sink.next_step();
             for (touch t : p.touches(s)) {
+                bool is_made_here = false;
+                for (touch u : p.touches(s))
+                    is_made_here = is_made_here || (u.defines() && u.value == t.value);
+                bool const is_own_view = is_made_here && alias_of[t.value] != sublet::no_value;
+                if (writes && is_own_view && !t.defines()) continue;
                 bool const is_view = t.kind == touch::access::def && alias_of[t.value] != sublet::no_value;
                 if (!is_view) sink.add(t.kind, t.value);
                 else sink.add(writes ? touch::access::write_view : touch::access::view, t.value);
             }
             for (sublet::overwrite o : p.overwrites(s)) sink.may_overwrite(o.in, o.out);
+            sink.only_views();
         }
         for (sublet::edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
     });

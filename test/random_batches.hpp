@@ -70,8 +70,8 @@ inline random_batches draw_batches(random_source& pick, std::uint32_t most_nodes
                         .alignment = p.alignment,
                         .role = p.role,
                         .alias_of = p.alias_of,
-                        .pool = p.pool,
-                        .eligible = p.eligible,
+                        .pool = of_roots(p.pool, p.alias_of),
+                        .eligible = of_classes(p.eligible, p.alias_of),
                         .pools = pools,
                         .order = p.order,
                         .mixing = is_apart ? sublet::symbolic_options::mixing_rule::apart

@@ -30,7 +30,18 @@ struct random_listing {
     static constexpr number none = std::numeric_limits<number>::max();
     static constexpr sublet::byte_count unknown_bytes = 48; // what is bound for a value of unknown size
 
-    enum class verb { read, read_early, make, view, write, may_overwrite, wait_for, read_at_end_of };
+    enum class verb {
+        read,
+        read_early,
+        make,
+        allocate,
+        view,
+        write,
+        may_overwrite,
+        wait_for,
+        read_at_end_of,
+        only_views
+    };
     struct word {
         verb what = verb::read;
         number value = 0; // may_overwrite: the operand; wait_for: the step
@@ -106,7 +117,8 @@ struct random_listing {
     {
         for (step const& s : steps)
             for (word w : s)
-                if (w.what != verb::wait_for && root(w.value) == root(v)) return true;
+                if (w.what != verb::wait_for && w.what != verb::only_views && root(w.value) == root(v))
+                    return true;
         return false;
     }
     bool makes(number s, number v) const
@@ -121,6 +133,21 @@ struct random_listing {
             return begin(v) + (values[v].bytes == sublet::no_size ? unknown_bytes : values[v].bytes);
         };
         return root(a) == root(b) && std::max(begin(a), begin(b)) < std::min(end(a), end(b));
+    }
+    /// The step reads a value, changes nothing, and only makes views of other storage: a word is missing.
+    bool forgets_a_write(step const& s) const
+    {
+        std::vector<number> viewed, read;
+        for (word w : s) {
+            if (w.what == verb::make || w.what == verb::allocate || w.what == verb::write ||
+                w.what == verb::only_views)
+                return false;
+            if (w.what == verb::view) viewed.push_back(root(w.value));
+            if (w.what == verb::read || w.what == verb::read_early) read.push_back(root(w.value));
+        }
+        return !viewed.empty() && std::any_of(read.begin(), read.end(), [&](number r) {
+            return std::count(viewed.begin(), viewed.end(), r) == 0;
+        });
     }
     number block_of(number s) const
     {
@@ -174,6 +201,7 @@ inline painted_list list_of(random_listing const& l, bool offsets = true,
             case verb::read: now.read(w.value); break;
             case verb::read_early: now.read_early(w.value); break;
             case verb::make: now.make(w.value); break;
+            case verb::allocate: now.allocate(w.value); break;
             case verb::view: {
                 auto const& d = l.values[w.value];
                 now.view(w.value, d.of, offsets ? d.offset : 0, facts(w.value));
@@ -183,6 +211,7 @@ inline painted_list list_of(random_listing const& l, bool offsets = true,
             case verb::may_overwrite: now.may_overwrite(w.value, w.other); break;
             case verb::wait_for: now.wait_for(said[w.value]); break;
             case verb::read_at_end_of: now.read_at_end_of(blocks[w.other], w.value); break;
+            case verb::only_views: now.only_views(); break;
             }
         }
     }
@@ -240,6 +269,7 @@ inline std::string text_of(random_listing const& l)
             case verb::read: all += ".read(" + num(w.value) + ")"; break;
             case verb::read_early: all += ".read_early(" + num(w.value) + ")"; break;
             case verb::make: all += ".make(" + num(w.value) + ")"; break;
+            case verb::allocate: all += ".allocate(" + num(w.value) + ")"; break;
             case verb::view:
                 all += ".view(" + num(w.value) + ", " + num(l.values[w.value].of) + ", " +
                        num(l.values[w.value].offset) + ", " + facts(w.value) + ")";
@@ -252,6 +282,7 @@ inline std::string text_of(random_listing const& l)
             case verb::read_at_end_of:
                 all += ".read_at_end_of(b" + num(w.other) + ", " + num(w.value) + ")";
                 break;
+            case verb::only_views: all += ".only_views()"; break;
             }
         all += ";\n";
     }
@@ -338,6 +369,9 @@ struct listing_limits {
     bool orders = true;         ///< other than the listed one
     bool no_steps = true;
     bool pieces = true; ///< storage that no step makes, and several write through views
+    bool view_facts = true; ///< alignments and pools of views
+    bool allocates = true;  ///< values without contents
+    bool own_views = true;  ///< a step reads the view that it makes
 };
 
 /// Draws words one by one; each finds the bytes that it reads.
@@ -464,10 +498,10 @@ private:
         number const v =
             value(bytes, chance(8) ? sublet::value_role::output : sublet::value_role::intermediate);
         auto& d = l_.values[v];
-        d.alignment = 1;
-        d.pool = 0;
         d.of = of;
         d.offset = offset;
+        if (!limits_.view_facts || l_.begin(v) % d.alignment != 0) d.alignment = 1;
+        d.pool = limits_.view_facts && chance(20) ? l_.values[l_.root(v)].pool : 0;
         there_.written[v].clear();
         there_.is_there[v] = false;
         if (d.role == sublet::value_role::output && chance(80)) d.role = sublet::value_role::intermediate;
@@ -524,6 +558,14 @@ inline void listing_generator::draw_step()
             s.push_back({verb::write, v, 0});
             written.push_back(v);
         }
+        if (limits_.own_views && chance(30) && there_.all_written(l_, v))
+            s.push_back({chance(20) ? verb::read_early : verb::read, v, 0});
+    }
+    if (limits_.allocates && chance(5)) {
+        number const r = value(4 + pick_.below(24), sublet::value_role::intermediate);
+        s.push_back({verb::allocate, r, 0});
+        made.push_back(r);
+        open_.push_back(r);
     }
     if (chance(open_.empty() ? 8 : 50)) { // a value that is made piece by piece
         if (open_.empty() || chance(20)) {
@@ -564,10 +606,18 @@ inline void listing_generator::draw_step()
             if (chance(70)) l_.values[v].pool = l_.values[l_.root(in)].pool;
             there_.written[v].assign(bytes_there::room(l_, v), false);
         }
-        if (!can_view.empty() && chance(3)) s.push_back({verb::may_overwrite, any(can_view), v});
     }
     if (limits_.waits && !l_.steps.empty() && chance(12))
         s.push_back({verb::wait_for, pick_.below(static_cast<std::uint32_t>(l_.steps.size())), 0});
+    std::erase_if(
+        s, [&, words = s](random_listing::word read) { // what the step makes anew is not read before
+            auto has = [&words](verb what, number v) {
+                return std::count(words.begin(), words.end(), random_listing::word{what, v, 0}) != 0;
+            };
+            return read.what <= verb::read_early && has(verb::view, read.value) &&
+                   has(verb::make, l_.root(read.value));
+        });
+    if (l_.forgets_a_write(s) || chance(3)) s.push_back({verb::only_views, 0, 0});
     if (chance(20)) // words of a step may be said in any order
         for (std::uint32_t i = static_cast<std::uint32_t>(s.size()); i > 1; --i)
             std::swap(s[i - 1], s[pick_.below(i)]);
@@ -585,8 +635,9 @@ inline std::vector<std::vector<bool>> order_of_words(random_listing const& l)
     std::vector<std::vector<bool>> before(n, std::vector<bool>(n));
     auto is_value = [](verb w) { return w <= verb::write; };
     auto accesses = [](verb w) { return w != verb::view && w <= verb::write; };
-    auto writes = [](verb w) { return w == verb::make || w == verb::write; };
-    auto defines = [](verb w) { return w == verb::make || w == verb::view; };
+    auto makes = [](verb w) { return w == verb::make || w == verb::allocate; };
+    auto writes = [=](verb w) { return makes(w) || w == verb::write; };
+    auto defines = [=](verb w) { return makes(w) || w == verb::view; };
     for (std::size_t j = 0; j != n; ++j)
         for (auto u : l.steps[j]) {
             if (u.what == verb::wait_for) before[u.value][j] = true;
@@ -596,7 +647,7 @@ inline std::vector<std::vector<bool>> order_of_words(random_listing const& l)
                     if (!is_value(t.what) || l.root(t.value) != l.root(u.value)) continue;
                     bool const is_named = defines(t.what) && t.value == u.value;
                     bool const is_base =
-                        t.what == verb::make && u.what == verb::view; // a view of a view needs the root
+                        makes(t.what) && u.what == verb::view; // a view of a view needs the root
                     bool const is_ordered = accesses(t.what) && accesses(u.what) &&
                                             (writes(t.what) || writes(u.what)) && l.overlap(t.value, u.value);
                     if (is_named || is_base || is_ordered) before[i][j] = true;

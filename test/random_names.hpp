@@ -45,8 +45,8 @@ struct random_names {
                 for (std::size_t i = 0; i != nodes[n].steps.size(); ++i) {
                     if (i != 0) s.next_step();
                     step const& its = nodes[n].steps[i];
-                    for (auto v : its.uses) s.use(v);
-                    for (auto v : its.early) s.use_early(v);
+                    for (auto v : its.uses) s.add(sublet::touch::access::use, v);
+                    for (auto v : its.early) s.add(sublet::touch::access::use_early, v);
                     std::set<sublet::value_id> touched; // storage of the step, by root
                     for (auto const* row : {&its.uses, &its.early})
                         for (auto v : *row) touched.insert(root(v));
@@ -58,6 +58,7 @@ struct random_names {
                         if (touched.insert(root(v)).second) s.write(v); // a part
                     }
                     for (auto [in, out] : its.pairs) s.may_overwrite(in, out);
+                    s.only_views();
                 }
                 for (auto [pred, v] : nodes[n].ends) s.use_at_end_of(pred, v);
             });
@@ -105,6 +106,9 @@ random_names draw_names(RandomSource& random_source, random_names_shape const& s
         is_there.push_back(may_be_given && chance(shape.given));
         auto role = is_there[v] ? given[random_source.below(3)] : value_role::intermediate;
         if (is_there[v] && chance(20)) role = role | value_role::output;
+        bool const is_external = has_role(role, value_role::external);
+        if (is_view && is_external && !has_role(drawn.role[drawn.alias_of[v]], value_role::external))
+            role = value_role::input;
         drawn.role.push_back(role);
         drawn.same_storage.push_back(chance(shape.same));
     }

@@ -88,8 +88,8 @@ struct random_program {
                 .alignment = alignment,
                 .role = role,
                 .alias_of = alias_of,
-                .pool = pool,
-                .eligible = eligible,
+                .pool = of_roots(pool, alias_of),
+                .eligible = of_classes(eligible, alias_of),
                 .order = order,
                 .in_place = in_place};
     }
@@ -241,7 +241,13 @@ inline random_program draw_program(random_source& pick, std::uint32_t most = 6)
                         if (pick.below(2) == 0) p.bytes[out] = p.bytes[in], p.pool[out] = p.pool[in];
                     }
             }
-            if (pick.below(8) == 0) step.defs.push_back(any()); // written again, perhaps by its reader
+            if (pick.below(8) == 0) { // written again, perhaps by its reader
+                value_id const v = any();
+                bool const is_read = std::count(step.uses.begin(), step.uses.end(), v) +
+                                         std::count(step.early.begin(), step.early.end(), v) !=
+                                     0;
+                if (!is_read || p.alias_of[v] == no_value) step.defs.push_back(v);
+            }
             if (pick.below(8) == 0) {
                 value_id const room = value(no_value);
                 p.is_scratch[room] = true;

@@ -64,7 +64,7 @@ struct random_tasks {
                 .role = role,
                 .alias_of = alias_of,
                 .view_offset = view_offset(),
-                .pool = pool};
+                .pool = of_roots(pool, alias_of)};
     }
 };
 
@@ -154,8 +154,13 @@ void mix_views(RandomSource& random_source, random_tasks& tasks)
 {
     for (sublet::value_id v = 1; v < tasks.values(); ++v)
         if (tasks.alias_of[v] == sublet::no_value && random_source.below(4) == 0) {
-            tasks.alias_of[v] = random_source.below(v);
-            tasks.pool[v] = tasks.pool[tasks.alias_of[v]];
+            auto const of = static_cast<sublet::value_id>(random_source.below(v));
+            sublet::value_id root = of;
+            while (tasks.alias_of[root] != sublet::no_value) root = tasks.alias_of[root];
+            bool const is_external = has_role(tasks.role[v], sublet::value_role::external);
+            if (is_external && !has_role(tasks.role[root], sublet::value_role::external)) continue;
+            tasks.alias_of[v] = of;
+            tasks.pool[v] = tasks.pool[of];
         }
 }
 
@@ -175,6 +180,7 @@ void join_parts(RandomSource& random_source, random_tasks& tasks)
         if (!may_be_part[v] || random_source.below(3) != 0) continue;
         tasks.alias_of[v] = values;
         tasks.pool[v] = 0;
+        tasks.alignment[v] = 1; // it may begin at any byte
         size += tasks.bytes[v];
     }
     tasks.whole = values;

@@ -8,7 +8,6 @@
 #include "operations.hpp"
 #include "random_source.hpp"
 #include "view_sizes.hpp"
-
 #include <sublet/analysis/flatten.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
@@ -97,8 +96,8 @@ struct random_tree {
                 .alignment = p.alignment,
                 .role = p.role,
                 .alias_of = p.alias_of,
-                .pool = p.pool,
-                .eligible = p.eligible,
+                .pool = of_roots(p.pool, p.alias_of),
+                .eligible = of_roots(p.eligible, p.alias_of),
                 .in_place = in_place};
     }
 

@@ -6,6 +6,7 @@
 /// by byte: every byte has a content of its own, and what a step reads is compared.
 
 #include "random_source.hpp"
+#include "view_sizes.hpp"
 
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
@@ -43,13 +44,18 @@ struct random_views {
     {
         return sublet::sequence(steps.size(), values(), [&](sublet::step_id s, sublet::effect_sink& sink) {
             for (sublet::touch t : steps[s].touches) sink.add(t.kind, t.value);
+            sink.only_views();
             for (auto [in, out] : steps[s].pairs) sink.may_overwrite(in, out);
             sink.may_recompute(steps[s].may_recompute());
         });
     }
     sublet::plan_options options() const
     {
-        return {.bytes = bytes, .role = role, .alias_of = alias_of, .view_offset = view_offset, .pool = pool};
+        return {.bytes = bytes,
+                .role = role,
+                .alias_of = alias_of,
+                .view_offset = view_offset,
+                .pool = of_roots(pool, alias_of)};
     }
     sublet::value_id root(sublet::value_id v) const
     {

@@ -43,7 +43,8 @@ inline std::vector<touched_cells> cells_touched(random_program const& p, sublet:
     auto cells_of = [&](value_id v) { // views begin where their roots do
         std::set<touched_cells::cell> cells;
         value_id const root = p.root(v);
-        byte_count const offset = plan == nullptr ? no_offset : plan->offset_of(root);
+        bool const has_place = plan != nullptr && p.bytes[root] != 0;
+        byte_count const offset = has_place ? plan->offset_of(root) : no_offset;
         byte_count const size = std::min(p.bytes[v], p.bytes[root]);
         if (offset != no_offset)
             for (byte_count i = 0; i != size; ++i) cells.insert({p.pool[root], offset + i});

@@ -99,7 +99,7 @@ struct numbered_net {
         return tasks(
             reads.size(), name.size(), [this](node_id op) -> auto& { return next[op]; },
             [this](node_id op, effect_sink& sink) {
-                for (value_id v : reads[op]) sink.use(v);
+                for (value_id v : reads[op]) sink.add(touch::access::use, v);
                 for (touch t : effects[op]) sink.add(t.kind, t.value);
             });
     }

@@ -83,6 +83,7 @@ inline sublet::snapshot as_program(network const& net)
                                 for (auto v : node.mutated) step.write(v);
                                 for (auto v : node.overwritable) step.may_overwrite(v, node.outputs.front());
                                 step.may_recompute(node.may_recompute);
+                                step.only_views(); // a reshape reads its shape; writes are in `mutated`
                             });
 }
 

@@ -62,6 +62,7 @@ inline layered_program program_of(layered_network const& all, bool needs_scratch
                 if (net.is_view(v)) sink.view(v);
                 else sink.def(v);
             sink.def(scratch_of[step]);
+            sink.only_views(); // a reshape reads its shape
             for (std::size_t o : overwritable_operands(all.layers[step])) {
                 sublet::value_id const over = operation.inputs[o], result = operation.outputs[0];
                 if (bytes[over] == bytes[result]) sink.may_overwrite(over, result);

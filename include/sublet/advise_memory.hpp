@@ -248,7 +248,7 @@ private:
 template <detail::listed L>
 [[nodiscard]] auto advise_memory(L const& list, advice_options const& how = {})
 {
-    return list.named(advise_memory(list.program(), list.options(), how));
+    return list.named(advise_memory(list.program(), list.sized_options(), how));
 }
 
 } // namespace sublet

@@ -25,6 +25,7 @@
 /// `handle`) number the handles in the order in which they were first named; reports take `list.names()` and
 /// `list.step_names()`.
 
+#include <sublet/analysis/lifetimes.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
@@ -240,9 +241,12 @@ private:
     std::size_t size_ = 0;
 };
 
+/// A size that was not said, which is not one that is said to be unknown.
+inline constexpr byte_count unsaid_size = no_size - 1;
+
 /// What is said of values, and by which step: `unsaid` until something else is. The table may be shorter than
 /// the values.
-template <class T>
+template <class T, class Property = T>
 class said_values {
 public:
     explicit said_values(T unsaid) : unsaid_{unsaid} {}
@@ -261,11 +265,11 @@ public:
     }
     [[nodiscard]] T of_value(value_id v) const { return v < table_.size() ? table_[v].what : unsaid_.what; }
     [[nodiscard]] step_id step_of(value_id v) const { return v < table_.size() ? table_[v].by : no_step; }
-    [[nodiscard]] per_value<T> of(std::size_t values) const { return of(values, unsaid_.what); }
+    [[nodiscard]] per_value<Property> of(std::size_t values) const { return of(values, unsaid_.what); }
     /// With another value where nothing is said.
-    [[nodiscard]] per_value<T> of(std::size_t values, T otherwise) const
+    [[nodiscard]] per_value<Property> of(std::size_t values, T otherwise) const
     {
-        if (table_.empty()) return otherwise;
+        if (table_.empty()) return static_cast<Property>(otherwise);
         std::vector<T> all;
         all.reserve(values);
         for (said const& one : table_) all.push_back(one.what == unsaid_.what ? otherwise : one.what);
@@ -330,12 +334,15 @@ class listing {
 public:
     using handle_type = Handle; ///< what names a value
 
-    /// What there is to know about a value. What is not said of a view holds for its root.
+    /// What there is to know about a value. Members that keep their defaults say nothing; what is not said of
+    /// a view holds for its root.
     struct value_facts {
-        byte_count bytes = no_size; ///< `no_size`: unknown, not planned
-        byte_count alignment = 1;   ///< any integer >= 1
+        byte_count bytes = detail::unsaid_size;     ///< `no_size`: unknown, not planned, and reported
+        byte_count alignment = 1;                   ///< any integer >= 1
         value_role role = value_role::intermediate; ///< its relation to the world outside the program
         pool_id pool = 0;                           ///< the pool to lie in
+        byte_count pinned = no_offset;              ///< a prescribed offset
+        bool eligible = true;                       ///< false: has its own storage: not planned, not counted
         std::string_view name = {}; ///< for diagnostics; copied
     };
 
@@ -364,7 +371,14 @@ public:
         {
             return touch_id(list_->describe(h, facts, number_), touch::access::def);
         }
-        /// Makes h, a view of `of` that begins at byte `offset` of it. No byte is read or written.
+        /// Makes h, of which no byte has contents yet: several steps write them, through views. A planner
+        /// refuses a read of bytes that no step has written.
+        step_ref& allocate(Handle const& h, value_facts const& facts = {})
+        {
+            return touch_id(list_->describe(h, facts, number_), touch::access::allocate);
+        }
+        /// Makes h, a view of `of` that begins at byte `offset` of it. No byte is read or written, unless the
+        /// step reads or writes h, too: it reads the bytes as they are before it writes.
         step_ref& view(Handle const& h, Handle const& of, byte_count offset = 0,
                        value_facts const& facts = {})
         {
@@ -372,7 +386,8 @@ public:
         }
         /// Reads and writes the bytes of h, which is there already: in place or, if h is a view, a part.
         step_ref& write(Handle const& h) { return touch_value(h, touch::access::write); }
-        /// The result `out` of the step may overwrite its operand `in`, if that is not needed afterwards.
+        /// The result `out` of the step may overwrite its operand `in`, if that is not needed afterwards. The
+        /// step has to read the one and make the other: program() refuses the pair otherwise.
         step_ref& may_overwrite(Handle const& in, Handle const& out)
         {
             list_->expect_open(number_);
@@ -384,7 +399,15 @@ public:
         step_ref& may_recompute(bool is_so = true)
         {
             list_->expect_open(number_);
-            if (is_so) list_->record_.may_recompute();
+            if (is_so) list_->record_.say(detail::effect_record::recomputable);
+            return *this;
+        }
+        /// The step changes no bytes: what it reads, such as a shape, only tells which views it makes.
+        /// Without this call, a step that reads values and only makes views of others is refused.
+        step_ref& only_views(bool is_so = true)
+        {
+            list_->expect_open(number_);
+            if (is_so) list_->record_.say(detail::effect_record::only_views);
             return *this;
         }
         /// This step begins after another has ended, for a reason other than data.
@@ -476,6 +499,13 @@ public:
     ///
     /// Throws: precondition_error if it was described otherwise before.
     void facts(Handle const& h, value_facts const& facts) { static_cast<void>(describe(h, facts, no_step)); }
+    /// h, which is no view, may lie in `pool`, at a cost that the planner adds up, in any unit. A value of
+    /// which this is not said lies in its `pool`.
+    void may_lie_in(Handle const& h, pool_id pool, byte_count cost = 0)
+    {
+        value_id const v = numbers_.add(h);
+        pool_choices_.push_back({v, pool, cost});
+    }
 
     /// How many handles were named.
     [[nodiscard]] std::size_t values() const { return numbers_.size(); }
@@ -490,8 +520,12 @@ public:
     /// of wait_for().
     ///
     /// Complexity: O(values + steps + touches).
+    ///
+    /// Throws: precondition_error if a step may overwrite a value that it does not read, or by one that it
+    ///         does not make.
     [[nodiscard]] snapshot program() const
     {
+        expect_pairs_of_steps();
         bool const has_blocks = !block_begin_.empty();
         std::size_t const nodes = has_blocks ? block_begin_.size() : steps();
         csr_rows next(std::vector<std::uint32_t>(nodes + 1), {});
@@ -512,23 +546,70 @@ public:
         if (has_blocks) node_end.push_back(static_cast<step_id>(record.step_begin.size()));
         return {values(), meaning, csr_graph(std::move(next)), std::move(node_end), std::move(record)};
     }
-    /// What was said of the values and of the whole plan, by id.
+    /// What was said of the values and of the whole plan, by id. Sizes that were not said are unknown.
     ///
     /// Complexity: O(values).
     [[nodiscard]] plan_options options() const
     {
-        plan_options all{.bytes = bytes_.of(values()),
+        plan_options all{.bytes = bytes_.of(values(), no_size),
                          .alignment = alignment_.of(values()),
                          .role = role_.of(values()),
                          .alias_of = alias_of_.of(values()),
                          .view_offset = view_offset_.of(values(), 0),
-                         .pool = pool_.of(values())};
+                         .pool = pool_.of(values()),
+                         .pinned = pinned_.of(values()),
+                         .eligible = eligible_.of(values())};
         all.pools = pools;
+        all.pool_choices = pool_choices_;
         all.order = order;
         all.in_place = in_place;
         all.check = check;
         all.effort = effort;
         return all;
+    }
+
+    /// The same for a planner, which needs sizes.
+    ///
+    /// Throws: precondition_error if the size of a value that a step makes, or of an input, was not said, and
+    ///         it needs planned storage; or if a view has an alignment that does not divide its offset.
+    [[nodiscard]] plan_options sized_options() const
+    {
+        plan_options all = options();
+        auto expect_size = [&](value_id v, step_id made_by) {
+            if (bytes_.of_value(v) != detail::unsaid_size) return;
+            if (has_role(role_.of_value(v), value_role::external) || eligible_.of_value(v) == 0) return;
+            detail::sentence why;
+            why << "sublet: the size of value ";
+            why.quote(text_of(v), v);
+            if (made_by != no_step) add_step(why << ", made", made_by) << ",";
+            (why << " is not said: say .bytes, or no_size if it is unknown").fail();
+        };
+        for (std::size_t s = 0, i = 0; s != steps(); ++s) {
+            std::size_t const end = s + 1 == steps() ? record_.touches.size() : record_.step_begin[s + 1];
+            for (; i != end; ++i)
+                if (record_.touches[i].makes())
+                    expect_size(record_.touches[i].value, static_cast<step_id>(s));
+        }
+        for (value_id v = 0; v != values(); ++v)
+            if (has_role(role_.of_value(v), value_role::input) && alias_of_.of_value(v) == no_value)
+                expect_size(v, no_step);
+        expect_aligned_views(all);
+        return all;
+    }
+
+    /// Throws: precondition_error if a value is pinned or has a choice of pools.
+    void expect_no_pin_or_choice() const
+    {
+        value_id v = 0;
+        while (v != values() && pinned_.of_value(v) == no_offset) ++v;
+        bool const is_pinned = v != values();
+        if (!is_pinned && pool_choices_.empty()) return;
+        if (!is_pinned) v = pool_choices_.front().value;
+        detail::sentence why;
+        why << "sublet: value ";
+        (why.quote(text_of(v), v) << (is_pinned ? " is pinned" : " has a choice of pools")
+                                  << ", and a plan for every batch size cannot keep that")
+            .fail();
     }
 
     /// The result of a planner, asked with handles; its error names values and steps.
@@ -614,10 +695,14 @@ public:
             memory_plan renumbered = this->plan;
             renumbered.buffer_of.assign(other.values(), no_buffer);
             if (!renumbered.offset_in_root.empty()) renumbered.offset_in_root.assign(other.values(), 0);
+            renumbered.empty.clear();
             for (value_id v = 0; v != other.values(); ++v) {
                 value_id const own = *this ? numbers_.find(other.handle(v)) : no_value;
                 if (own == no_value || own >= this->plan.buffer_of.size()) continue;
                 renumbered.buffer_of[v] = this->plan.buffer_of[own];
+                if (std::size_t const at = detail::find_value(this->plan.empty, own);
+                    at != this->plan.empty.size())
+                    renumbered.empty.push_back({v, this->plan.empty[at].pool, this->plan.empty[at].offset});
                 if (!renumbered.offset_in_root.empty())
                     renumbered.offset_in_root[v] = this->plan.offset_in_root[own];
             }
@@ -698,6 +783,52 @@ public:
     }
 
 private:
+    void expect_pairs_of_steps() const
+    {
+        if (record_.overwrites.empty()) return;
+        std::vector<step_id> read_in(values(), no_step), made_in(values(), no_step);
+        step_id seen = no_step;
+        for (overwrite o : record_.overwrites) { // by step
+            if (std::exchange(seen, o.step) != o.step) {
+                std::size_t const last =
+                    o.step + 1 == steps() ? record_.touches.size() : record_.step_begin[o.step + 1];
+                for (std::size_t i = record_.step_begin[o.step]; i != last; ++i) {
+                    touch const t = record_.touches[i];
+                    if (t.defines()) made_in[t.value] = o.step;
+                    if (!t.defines() || t.kind == touch::access::read_view) read_in[t.value] = o.step;
+                }
+            }
+            if (read_in[o.in] == o.step && made_in[o.out] == o.step) continue;
+            bool const is_read = read_in[o.in] == o.step;
+            detail::sentence why;
+            why << "sublet: ";
+            why << "step ";
+            why.quote(detail::id_text(step_names_[o.step]), o.step) << " says that ";
+            why.quote(text_of(o.out), o.out) << " may overwrite ";
+            why.quote(text_of(o.in), o.in) << ", and does not " << (is_read ? "make " : "read ");
+            why.quote(text_of(is_read ? o.out : o.in), is_read ? o.out : o.in).fail();
+        }
+    }
+    void expect_aligned_views(plan_options const& all) const
+    {
+        bool is_any_said = false;
+        for (value_id v = 0; v != values() && !is_any_said; ++v)
+            is_any_said = alias_of_.of_value(v) != no_value && alignment_.of_value(v) > 1;
+        if (!is_any_said) return;
+        std::vector<value_id> const of = all.alias_of.tabulate(values());
+        buffer_classes const classes = aliases(values(), [&of](value_id v) { return of[v]; });
+        std::vector<byte_count> const offset =
+            detail::offsets_in_roots(of, all.view_offset.tabulate(values()));
+        for (value_id v = 0; v != values(); ++v) {
+            byte_count const said = alignment_.of_value(v);
+            if (of[v] == no_value || said <= 1 || offset[v] % said == 0) continue;
+            value_id const root = classes.root[classes.buffer_of[v]];
+            detail::sentence why = about("alignment", v);
+            add_source(why << said, alignment_.step_of(v))
+                << ", but it begins at byte " << offset[v] << " of value ";
+            why.quote(text_of(root), root).fail();
+        }
+    }
     void expect_open(step_id s) const
     {
         SUBLET_EXPECTS(std::size_t{s} + 1 == steps(),
@@ -715,6 +846,8 @@ private:
         say(alignment_, "alignment", v, facts.alignment, by);
         say(role_, "role", v, facts.role, by);
         say(pool_, "pool", v, facts.pool, by);
+        if (facts.pinned != no_offset) say(pinned_, "pinned offset", v, facts.pinned, by);
+        if (!facts.eligible) say(eligible_, "eligibility", v, static_cast<unsigned char>(false), by);
         value_names_.add(v, facts.name);
         return v;
     }
@@ -731,8 +864,8 @@ private:
         say(view_offset_, "offset", v, offset, by);
         return v;
     }
-    template <class T>
-    void say(detail::said_values<T>& table, std::string_view fact, value_id v, T what, step_id by)
+    template <class T, class Property>
+    void say(detail::said_values<T, Property>& table, std::string_view fact, value_id v, T what, step_id by)
     {
         if (table.say(v, what, by)) return;
         detail::sentence why = about(fact, v);
@@ -748,9 +881,12 @@ private:
     }
     detail::sentence& add_source(detail::sentence& why, step_id by) const
     {
-        if (by == no_step) return why << " by facts()";
+        return by == no_step ? why << " by facts()" : add_step(why, by);
+    }
+    detail::sentence& add_step(detail::sentence& why, step_id s) const
+    {
         why << " in step ";
-        return why.quote(detail::id_text(step_names_[by]), by);
+        return why.quote(detail::id_text(step_names_[s]), s);
     }
 
     /// A value of the listing; the advisor's program has others after them.
@@ -793,7 +929,10 @@ private:
     detail::effect_record record_;
     std::vector<step_id> block_begin_; // by block: its first step; empty: every step is a node
     std::vector<std::pair<node_id, node_id>> edges_;
-    detail::said_values<byte_count> bytes_{no_size}, alignment_{1}, view_offset_{no_offset};
+    detail::said_values<byte_count> bytes_{detail::unsaid_size}, alignment_{1}, view_offset_{no_offset};
+    detail::said_values<byte_count> pinned_{no_offset};
+    detail::said_values<unsigned char, bool> eligible_{1};
+    std::vector<plan_options::pool_choice> pool_choices_;
     detail::said_values<value_id> alias_of_{no_value};
     detail::said_values<pool_id> pool_{0};
     detail::said_values<value_role> role_{value_role::intermediate};

@@ -9,6 +9,7 @@
 ///     plan_options options{.bytes = sizes, .alignment = 64};
 ///     memory_plan const plan = plan_memory(program, options).plan;
 
+#include <sublet/detail/sorting.hpp>
 #include <sublet/units.hpp>
 
 #include <concepts>
@@ -30,7 +31,8 @@
 ///     external      (caller's storage: not planned, not counted; its touches order steps)
 ///     state         (external and written: kept between runs)
 ///
-/// A buffer has the roles of all its values; one external member makes the whole buffer external.
+/// A buffer has the roles of all its values. A view of an external value is external; an external view of
+/// another value is refused.
 
 namespace sublet {
 
@@ -357,13 +359,21 @@ template <class Options>
 class asked_options {
 public:
     template <class... Property>
-    asked_options(Options const& given, std::size_t count, Property Options::*... properties) : given_(&given)
+    asked_options(Options const& given, [[maybe_unused]] std::size_t count, Property Options::*... properties)
+        : given_(&given)
     {
         if (!(... || (given.*properties).is_callable())) return;
         own_.push_back(given);
         (tabulate(given.*properties, count, own_.front().*properties), ...);
     }
     [[nodiscard]] Options const& operator*() const { return own_.empty() ? *given_ : own_.front(); }
+    [[nodiscard]] Options const* operator->() const { return &**this; }
+    /// A copy that may be changed.
+    [[nodiscard]] Options& own()
+    {
+        if (own_.empty()) own_.push_back(*given_);
+        return own_.front();
+    }
 
 private:
     template <class T>
@@ -394,6 +404,18 @@ private:
 } // namespace detail
 
 // --- plan ------------------------------------------------------------------------------------------------
+
+namespace detail {
+
+/// The index of the row of v among rows that ascend by value, or their number.  O(log rows)
+template <class Rows>
+[[nodiscard]] std::size_t find_value(Rows const& rows, value_id v)
+{
+    std::size_t const at = partition_point(rows.size(), [&](std::size_t i) { return rows[i].value >= v; });
+    return at != rows.size() && rows[at].value == v ? at : rows.size();
+}
+
+} // namespace detail
 
 /// A plan as data: which buffers share a slot, or at which offset each buffer lies.
 ///
@@ -499,6 +521,14 @@ struct memory_plan {
         friend bool operator==(memory_plan::block const&, memory_plan::block const&) = default;
     };
 
+    /// A value of storage of 0 bytes: it has a place, and no buffer.
+    struct empty_value {
+        value_id value = no_value; ///< the value
+        pool_id pool = 0;          ///< the pool of its root
+        byte_count offset = 0;     ///< 0, or where its root is pinned
+        friend bool operator==(memory_plan::empty_value const&, memory_plan::empty_value const&) = default;
+    };
+
     /// A place in one of the allocations of a pool.
     struct place_in_block {
         std::size_t block = 0; ///< its index in `blocks`
@@ -510,23 +540,35 @@ struct memory_plan {
     program_reading valid_for = program_reading::sequential; ///< the reading that its checker uses
     std::vector<node_id> order = {};                      ///< of the nodes; empty: 0, 1, 2 ...
     std::vector<memory_plan::placed_buffer> buffers = {}; ///< buffers of more than 0 bytes, by ascending root
-    /// By value; `no_buffer` if of 0 bytes, unsized, external, ineligible or untouched.
+    /// By value; `no_buffer` if of 0 bytes (in `empty` then), unsized, external, ineligible or untouched.
     std::vector<buffer_id> buffer_of = {};
     std::vector<byte_count> arena_bytes = {};    ///< by pool
     std::vector<handoff> handoffs = {};          ///< that a concurrent execution must keep
     std::vector<value_id> unsized = {};          ///< roots of buffers of unknown size, which are not planned
+    std::vector<memory_plan::empty_value> empty = {}; ///< ascending by value
     std::vector<memory_plan::block> blocks = {}; ///< by pool, ascending; of pools with a largest block only
     /// By value: the first byte of a view in its root; no entry at all if every view begins where its root
     /// begins.
     std::vector<byte_count> offset_in_root = {};
 
-    /// The first byte of v in the arena of its pool, or `no_offset`, also if 64 bits do not hold it.
+    /// The first byte of v in the arena of its pool, or `no_offset`, also if 64 bits do not hold it. O(1), or
+    /// O(log n) for one of n values of 0 bytes.
     [[nodiscard]] byte_count offset_of(value_id v) const
     {
-        if (buffer_of[v] == no_buffer) return no_offset;
+        if (buffer_of[v] == no_buffer) {
+            std::size_t const at = find_empty(v);
+            return at == empty.size() ? no_offset : empty[at].offset;
+        }
         byte_count const begin = buffers[buffer_of[v]].offset;
         if (offset_in_root.empty()) return begin;
         return detail::sum_fits(begin, offset_in_root[v]) ? begin + offset_in_root[v] : no_offset;
+    }
+
+    /// The pool of v.
+    /// Requires: it has an offset.
+    [[nodiscard]] pool_id pool_of(value_id v) const
+    {
+        return buffer_of[v] != no_buffer ? buffers[buffer_of[v]].pool : empty[find_empty(v)].pool;
     }
 
     /// The block of v and its offset there; offset `no_offset` if v has none, or its pool has no blocks.
@@ -540,6 +582,10 @@ struct memory_plan {
         return {blocks.size(), no_offset};
     }
     friend bool operator==(memory_plan const&, memory_plan const&) = default;
+
+private:
+    /// Its index in `empty`, or their number.
+    [[nodiscard]] std::size_t find_empty(value_id v) const { return detail::find_value(empty, v); }
 };
 
 namespace detail {

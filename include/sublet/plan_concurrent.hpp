@@ -85,7 +85,7 @@ constexpr std::uint64_t offset_visits(effort work) { return work.of(100'000'000)
 template <detail::listed L>
 [[nodiscard]] auto plan_concurrent(L const& list, concurrent_options const& wanted = {})
 {
-    return list.named(plan_concurrent(list.program(), list.options(), wanted));
+    return list.named(plan_concurrent(list.program(), list.sized_options(), wanted));
 }
 
 } // namespace sublet

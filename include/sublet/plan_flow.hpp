@@ -69,7 +69,7 @@ live_ranges hulls(snapshot const& p, live_range_lists const& lives);
 template <detail::listed L>
 [[nodiscard]] auto plan_flow(L const& list, flow_options const& how = {})
 {
-    return list.named(plan_flow(list.program(), list.options(), how));
+    return list.named(plan_flow(list.program(), list.sized_options(), how));
 }
 
 } // namespace sublet

@@ -63,7 +63,7 @@ struct planned_with_handoffs : planned_memory {
 template <detail::listed L>
 [[nodiscard]] auto plan_with_handoffs(L const& list, handoff_options const& wanted = {})
 {
-    return list.named(plan_with_handoffs(list.program(), list.options(), wanted));
+    return list.named(plan_with_handoffs(list.program(), list.sized_options(), wanted));
 }
 
 } // namespace sublet

@@ -36,7 +36,7 @@ namespace sublet {
 template <detail::listed L>
 [[nodiscard]] auto plan_memory(L const& list)
 {
-    return list.named(plan_memory(list.program(), list.options()));
+    return list.named(plan_memory(list.program(), list.sized_options()));
 }
 
 } // namespace sublet

@@ -75,8 +75,8 @@ private:
     }
     planned_nested::placed_value at(detail::tree_value v) const
     {
-        memory_plan::placed_buffer const& b = plan.buffers[plan.buffer_of[flat.flat_of[v.program][v.value]]];
-        return {v, b.pool, b.offset};
+        value_id const flat_value = flat.flat_of[v.program][v.value];
+        return {v, plan.pool_of(flat_value), plan.offset_of(flat_value)};
     }
 };
 
@@ -144,7 +144,7 @@ template <detail::listed L>
     for (L const& list : lists) {
         auto const i = static_cast<program_id>(options.size());
         if (i < tree.size()) detail::expect_program_of(tree, i, list.program());
-        options.push_back(list.options());
+        options.push_back(list.sized_options());
     }
     planned_nested planned = plan_nested(tree, options, how);
     if (planned) return planned;

@@ -47,6 +47,8 @@ struct planned_symbolic {
         affine_bytes naive;        ///< if every buffer had storage of its own
         affine_bytes arena;        ///< of the plan
         std::vector<planned_symbolic::summary::batch> batches; ///< batch 1, the largest, and one between
+        std::vector<value_id> external; ///< roots of storage that is not planned: external, or not eligible
+        std::vector<value_id> unsized;  ///< roots of storage of unknown size, which is not planned either
         double seconds = 0;             ///< processor time from the program to the checked plan
         bool is_checked = false;        ///< check_plan has run: the plan is proved
         std::optional<witness> refuted; ///< why there is no plan
@@ -106,11 +108,15 @@ private:
     static value_id next(value_id v) { return v + 1; }
     value_id placed_from(value_id v) const
     {
-        while (v < limit() && plan.buffer_of[v] == no_buffer) ++v;
+        while (v < limit() && plan.offset_of(v, 1) == no_offset) ++v;
         return v;
     }
     planned_symbolic::placed_value at(value_id v) const
     {
+        if (plan.buffer_of[v] == no_buffer) {
+            memory_plan::empty_value const& empty = plan.empty[detail::find_value(plan.empty, v)];
+            return {v, empty.pool, {affine_bytes{empty.offset, 0}, 1, {}}};
+        }
         symbolic_plan::buffer const& b = plan.buffers[plan.buffer_of[v]];
         affine_bytes const in_root = plan.offset_in_root.empty() ? affine_bytes{} : plan.offset_in_root[v];
         return {v, b.pool, {b.start, b.alignment, in_root}};
@@ -137,10 +143,15 @@ void fill_report(planned_symbolic::summary& report, symbolic_plan const& plan,
 [[nodiscard]] planned_symbolic plan_symbolic(snapshot const& p, symbolic_options const& options);
 /// The same for a listing: the result is asked with handles. Of `options` are sizes, `max_batch`, `eligible`,
 /// `mixing`, and what is to be added to the view offsets of the listing; all others are the listing's.
+///
+/// Throws: precondition_error if the listing pins a value or names a choice of pools: no plan for every batch
+///         keeps these.
 template <detail::listed L>
 [[nodiscard]] auto plan_symbolic(L const& list, symbolic_options options)
 {
     plan_options const said = list.options();
+    list.expect_no_pin_or_choice();
+    options.eligible = [said, own = options.eligible](value_id v) { return said.eligible[v] && own[v]; };
     options.view_offset = [&said, scaled = options.view_offset](value_id v) {
         return checked_add(affine_bytes{said.view_offset[v], 0}, scaled[v]);
     };
@@ -177,10 +188,15 @@ Stream& operator<<(Stream& out, planned_symbolic::summary const& r)
         text << "no plan: " << *r.refuted;
         return out;
     }
+    if (r.naive == affine_bytes{}) {
+        detail::write_unplanned(text, true, r.external.size(), r.unsized.size());
+        return out;
+    }
     detail::write_affine(text, r.arena);
     text << " bytes instead of ";
     detail::write_affine(text, r.naive);
     text << ", for N up to " << r.max_batch;
+    detail::write_unplanned(text, false, r.external.size(), r.unsized.size());
     return out;
 }
 

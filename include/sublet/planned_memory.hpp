@@ -13,6 +13,7 @@
 ///
 ///     9.19 MiB instead of 143.28 MiB; no plan in this order goes below 9.19 MiB          the report
 ///     no plan: value 3 is used at position 2 before anything defines it                  without a plan
+///     nothing to place: 2 values are external, 1 value of unknown size is not placed
 
 #include <sublet/checking/witness.hpp>
 #include <sublet/detail/sorting.hpp>
@@ -44,6 +45,8 @@ struct plan_report : pool_report {
     std::size_t buffers = 0;        ///< planned ones of more than 0 bytes, after in-place decisions
     std::vector<pool_report> pools; ///< by pool
     std::vector<value_id> largest;  ///< the roots of the five largest buffers, largest first
+    std::vector<value_id> external; ///< roots of storage that is not planned: external, or not eligible
+    std::vector<value_id> unsized;  ///< roots of storage of unknown size, which is not planned either
     double seconds = 0;             ///< processor time from the program to the checked plan
     /// For every schedule: a work budget ended the search for the bound or for offsets, at a cost of at most
     /// gap(). With hand-offs: more steps wait than may be needed.
@@ -147,10 +150,7 @@ private:
         while (v < limit() && plan.offset_of(v) == no_offset) ++v;
         return v;
     }
-    planned_memory::placed_value at(value_id v) const
-    {
-        return {v, plan.buffers[plan.buffer_of[v]].pool, plan.offset_of(v)};
-    }
+    planned_memory::placed_value at(value_id v) const { return {v, plan.pool_of(v), plan.offset_of(v)}; }
 };
 
 namespace detail {
@@ -179,6 +179,22 @@ void fill_report(plan_report& report, Placement const& placed, memory_plan const
         add(report.arena_bytes, pool.arena_bytes);
     }
     if (!report.pools.empty()) report.peak_position = report.pools.front().peak_position;
+    report.unsized = plan.unsized;
+}
+
+/// "nothing to place: 2 values are external", or a part of it.
+template <class Text>
+void write_unplanned(Text& text, bool is_all, std::size_t external, std::size_t unsized)
+{
+    char const* before = is_all ? ": " : "; ";
+    auto write = [&](std::size_t count, char const* one, char const* several) {
+        if (count == 0) return;
+        text << before << count << (count == 1 ? one : several);
+        before = ", ";
+    };
+    if (is_all) text << "nothing to place";
+    if (is_all) write(external, " value is external", " values are external");
+    write(unsized, " value of unknown size is not placed", " values of unknown size are not placed");
 }
 
 } // namespace detail
@@ -193,6 +209,10 @@ Stream& operator<<(Stream& out, plan_report const& r)
         text << "no plan: " << *r.refuted;
         return out;
     }
+    if (r.naive_bytes == 0) {
+        detail::write_unplanned(text, true, r.external.size(), r.unsized.size());
+        return out;
+    }
     detail::write_bytes(text, r.arena_bytes);
     text << " instead of ";
     detail::write_bytes(text, r.naive_bytes);
@@ -204,6 +224,7 @@ Stream& operator<<(Stream& out, plan_report const& r)
     text << " goes below ";
     detail::write_bytes(text, r.lower_bound_bytes);
     if (r.is_cut_short) text << "; the budget of work was spent before the search was over";
+    detail::write_unplanned(text, false, r.external.size(), r.unsized.size());
     return out;
 }
 

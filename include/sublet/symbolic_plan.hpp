@@ -228,13 +228,17 @@ struct symbolic_plan {
     std::vector<buffer_id> buffer_of = {};           ///< by value; `no_buffer`: not planned
     std::vector<affine_bytes> arena = {};            ///< by pool, for every batch
     std::vector<value_id> unsized = {};              ///< roots of buffers of unknown size
+    std::vector<memory_plan::empty_value> empty = {}; ///< of 0 bytes for every batch; ascending by value
     /// By value: the first byte of a view in its root; no entry at all if every view begins with its root.
     std::vector<affine_bytes> offset_in_root = {};
 
     /// The first byte of v in the arena of its pool, or `no_offset`.
     [[nodiscard]] byte_count offset_of(value_id v, byte_count batch) const
     {
-        if (buffer_of[v] == no_buffer) return no_offset;
+        if (buffer_of[v] == no_buffer) {
+            std::size_t const at = detail::find_value(empty, v);
+            return at == empty.size() ? no_offset : empty[at].offset;
+        }
         byte_count const begin = buffers[buffer_of[v]].offset_at(batch);
         return offset_in_root.empty() ? begin : checked_add(begin, offset_in_root[v].at(batch));
     }
@@ -253,6 +257,7 @@ struct symbolic_plan {
         plan.order = order;
         plan.buffer_of = buffer_of;
         plan.unsized = unsized;
+        plan.empty = empty;
         for (affine_bytes begin : offset_in_root) plan.offset_in_root.push_back(begin.at(batch));
         plan.arena_bytes.assign(arena.size(), 0);
         plan.buffers.reserve(buffers.size());

@@ -39,6 +39,14 @@ memory_plan arbitrary_plan(random_source& pick, random_tasks const& tasks, byte_
         bool const is_outside = has_role(tasks.role[v], value_role::external);
         if (is_outside || tasks.bytes[rule.root[v]] == 0) is_planned[rule.root[v]] = false;
     }
+    for (value_id v = 0; v != tasks.values(); ++v) {
+        auto const r = static_cast<value_id>(rule.root[v]);
+        bool is_external = false;
+        for (value_id u = 0; u != tasks.values(); ++u)
+            is_external = is_external || (rule.root[u] == r && has_role(tasks.role[u], value_role::external));
+        bool const is_there = !rule.defs[r].empty() || has_role(tasks.role[r], value_role::input);
+        if (tasks.bytes[r] == 0 && !is_external && is_there) plan.empty.push_back({v, tasks.pool[r]});
+    }
     unsigned const cells = static_cast<unsigned>(arena / 8);
     for (value_id v = 0; v != tasks.values(); ++v) {
         if (rule.root[v] != v || !is_planned[v]) continue;

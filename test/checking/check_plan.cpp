@@ -459,15 +459,22 @@ TEST_CASE("a value without storage is refused, and so is needless storage")
     CHECK(check_plan(untouched, plan_at({0, 8, 16}, 24), {.bytes = 8}) == needless);
 }
 
-TEST_CASE("one external or ineligible view keeps its whole class out of the arena")
+TEST_CASE("an external or ineligible root keeps its views out of the arena, and no view its root")
 {
     auto const views = ids{no_value, 0};
     auto const p = with_views(list(2, {{{}, {0}}, {{0}, {1}}}), views);
     auto const nowhere = plan_at({no_offset, no_offset}, 0);
-    CHECK(!check_plan(p, nowhere,
-                      {.bytes = 8, .role = std::vector{inner, value_role::state}, .alias_of = views}));
-    CHECK(
-        !check_plan(p, nowhere, {.bytes = 8, .alias_of = views, .eligible = std::vector<bool>{true, false}}));
+    auto eligible = [](bool root, bool view) { return std::vector<bool>{root, view}; };
+    CHECK(!check_plan(p, nowhere, {.bytes = 8, .alias_of = views, .eligible = eligible(false, true)}));
+    CHECK(!check_plan(p, nowhere, {.bytes = 8, .alias_of = views, .eligible = eligible(false, false)}));
+    CHECK(fault_of(
+              check_plan(p, nowhere, {.bytes = 8, .alias_of = views, .eligible = eligible(true, false)})) ==
+          fault::unlike_root);
+    auto const state = value_role::state;
+    CHECK(!check_plan(p, nowhere, {.bytes = 8, .role = std::vector{state, inner}, .alias_of = views}));
+    CHECK(fault_of(
+              check_plan(p, nowhere, {.bytes = 8, .role = std::vector{inner, state}, .alias_of = views})) ==
+          fault::unlike_root);
     CHECK(fault_of(check_plan(p, nowhere, {.bytes = 8, .alias_of = views})) == fault::unplaced);
 }
 

@@ -485,10 +485,10 @@ TEST_CASE("a step that reads a value and makes a view of it writes nothing over 
 {
     auto program = [](bool is_held, std::vector<value_id> const& n) {
         return sequence(3, 3, [=](step_id s, effect_sink& sink) {
+            auto const use = is_held ? touch::access::use : touch::access::use_early;
             if (s == 0) sink.def(n[0]), sink.def(n[1]);
             else if (s == 2) sink.use(n[0]), sink.use(n[1]), sink.use(n[2]);
-            else if (is_held) sink.use(n[0]), sink.view(n[2]), sink.use(n[1]);
-            else sink.use_early(n[0]), sink.view(n[2]), sink.use_early(n[1]);
+            else sink.add(use, n[0]), sink.add(touch::access::view, n[2]), sink.add(use, n[1]);
         });
     };
     rewrite_options const options{.alias_of = std::vector<value_id>{no_value, no_value, 0}};

@@ -267,7 +267,7 @@ TEST_CASE("the first fault of defs and uses is found by step, then at ends of no
     role[2] = value_role::state;
     CHECK(fault_of() == witness{.what = fault::used_undefined, .value = 3});
     role[0] = value_role::external;
-    CHECK(fault_of() == witness{.what = fault::several_defs, .value = 0, .step = 0});
+    CHECK(fault_of() == witness{.what = fault::several_defs, .value = 0, .needed = 1, .step = 0});
 }
 
 TEST_CASE("a def of a node's last step is visible at the end of the node")

@@ -56,7 +56,7 @@ TEST_CASE("an input lives from the first position and an output to the last, als
 }
 
 TEST_CASE(
-    "a class has the root's size and pool, all members' roles, the first pin, and is eligible if all are")
+    "a class has the root's size and pool, all members' roles, the first pin, and is eligible if its root is")
 {
     plan_requirements const d =
         derive_requirements(small(), {.bytes = {1, 2, 3, 4},
@@ -65,7 +65,7 @@ TEST_CASE(
                                       .alias_of = ids{no_value, 0, 1, no_value},
                                       .pool = std::vector<pool_id>{5, 6, 7, 8},
                                       .pinned = std::vector<byte_count>{no_offset, 16, 32, no_offset},
-                                      .eligible = std::vector<bool>{true, true, false, true}});
+                                      .eligible = std::vector<bool>{false, true, true, true}});
     CHECK(d.root == ids{0, 0, 0, 3});
     CHECK(d.class_role[0] == (value_role::input | value_role::output));
     CHECK(d.role[0] == value_role::input);

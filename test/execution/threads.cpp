@@ -300,7 +300,7 @@ TEST_CASE("with digests, a step that only makes a view may run while another wri
     auto const p = sequence(5, 4, [](step_id step, effect_sink& s) {
         if (step == 0 || step == 3) s.def(0);
         if (step == 1) s.def(2);
-        if (step == 2) s.use(2), s.view(1);
+        if (step == 2) s.use(2), s.view(1), s.only_views();
         if (step == 4) s.use(1), s.def(3);
     });
     plan_options const options{.bytes = 64,

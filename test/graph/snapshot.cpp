@@ -7,7 +7,11 @@
 #include <sublet/advise_memory.hpp>
 #include <sublet/analysis/flatten.hpp>
 #include <sublet/analysis/versions.hpp>
+#include <sublet/checking/check_plan.hpp>
 #include <sublet/detail/planned_buffers.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_flow.hpp>
+#include <sublet/plan_memory.hpp>
 #include <sublet/rewriting/rename.hpp>
 
 #include <doctest/doctest.h>
@@ -170,6 +174,62 @@ TEST_CASE("the touches of several steps are in sequence, in each step the reads 
               1, 4, [](node_id) { return ids{}; }, says_again) == p);
 }
 
+TEST_CASE("uses, defs and successors may be tables of lists, one for each node")
+{
+    using lists = std::vector<std::vector<int>>;
+    lists const uses{{}, {0}, {1}}, defs{{0}, {1}, {2}}, next{{1}, {2}, {}};
+    auto by_call = [](lists const& table) { return [&table](auto n) -> auto& { return table[n]; }; };
+    CHECK(sequence(3, 3, uses, defs) == sequence(3, 3, by_call(uses), by_call(defs)));
+    CHECK(flow(3, 3, next, uses, defs) == flow(3, 3, by_call(next), by_call(uses), by_call(defs)));
+    CHECK(tasks(3, 3, next, uses, defs) == tasks(3, 3, by_call(next), by_call(uses), by_call(defs)));
+    csr_graph const g = as_graph(3, next);
+    CHECK(g == as_graph(3, by_call(next)));
+    CHECK(flow(g, 3, uses, defs) == flow(3, 3, next, uses, defs));
+    CHECK(tasks(g, 3, uses, defs) == tasks(3, 3, next, uses, defs));
+    lists const longer{{}, {}, {}, {}};
+    CHECK_THROWS_WITH_AS((void)sequence(3, 3, longer, defs),
+                         "sublet: the table of uses has 4 lists, for 3 nodes", precondition_error);
+    CHECK_THROWS_WITH_AS((void)tasks(3, 3, longer, uses, defs),
+                         "sublet: the table of successors has 4 lists, for 3 nodes", precondition_error);
+    CHECK_THROWS_WITH_AS((void)flow(4, 3, longer, longer, defs),
+                         "sublet: the table of defs has 3 lists, for 4 nodes", precondition_error);
+}
+
+TEST_CASE("a step may say of what its view is a part, and nothing else may be said of it")
+{
+    auto program = [](byte_count again) {
+        return sequence(3, 3, [again](step_id s, effect_sink& sink) {
+            if (s == 0) sink.def(0);
+            if (s == 1) sink.view(1, 0, 16);
+            if (s == 2) sink.use(1), sink.view(1, 0, again), sink.def(2);
+        });
+    };
+    snapshot const p = program(16);
+    CHECK(p.said_views().size() == 2);
+    CHECK(snapshot(p) == p);
+    CHECK(sequence(3, 3, [&p](step_id s, effect_sink& sink) { p.effects(s, sink); }) == p);
+    plan_options const by_step{.bytes = std::vector{64, 8, 8}};
+    plan_options by_option = by_step;
+    by_option.alias_of = std::vector{no_value, value_id{0}, no_value};
+    by_option.view_offset = std::vector{0, 16, 0};
+    CHECK(plan_memory(p, by_step).plan == plan_memory(p, by_option).plan);
+    CHECK(plan_concurrent(p, by_step).plan == plan_concurrent(p, by_option).plan);
+    CHECK(plan_flow(p, by_step).plan == plan_flow(p, by_option).plan);
+    CHECK(!check_plan(p, plan_memory(p, by_option).plan, by_step));
+    auto const made = versions(p, by_step, false);
+    CHECK(bool(plan_memory(made.program, with_versions(by_step, made))));
+    auto refused = [](snapshot const& q, plan_options const& options) {
+        CHECK_THROWS_AS((void)plan_memory(q, options), precondition_error);
+        CHECK_THROWS_AS((void)plan_concurrent(q, options), precondition_error);
+        CHECK_THROWS_AS((void)plan_flow(q, options), precondition_error);
+    };
+    refused(program(8), by_step);
+    by_option.view_offset = std::vector{0, 8, 0};
+    refused(p, by_option);
+    by_option.alias_of = std::vector{no_value, value_id{2}, no_value};
+    refused(p, by_option);
+}
+
 TEST_CASE("a default snapshot is the empty program")
 {
     snapshot const none;
@@ -218,6 +278,22 @@ TEST_CASE("a snapshot holds the nodes, steps, touches and edges of its program")
                     if (t.kind == touch::access::view &&
                         std::find(all.begin(), all.end(), touch{t.value, touch::access::write}) != all.end())
                         t.kind = touch::access::write_view;
+                std::vector<touch> reads; // of views that the step makes
+                for (touch t : reads_then_writes)
+                    if (t.makes_view() && std::any_of(all.begin(), all.end(), [t](touch u) {
+                            return u.value == t.value && u.kind <= touch::access::use_early;
+                        }))
+                        reads.push_back({t.value, t.kind});
+                for (touch own : reads) {
+                    std::erase_if(reads_then_writes, [own](touch u) {
+                        return u.value == own.value && u.kind <= touch::access::use_early;
+                    });
+                    for (touch& t : reads_then_writes)
+                        if (t.value == own.value && t.kind == touch::access::view)
+                            t.kind = touch::access::read_view;
+                    if (own.kind == touch::access::write_view)
+                        reads_then_writes.push_back({own.value, touch::access::read_view});
+                }
                 CHECK(touches(p, next) == reads_then_writes);
                 std::vector<overwrite> expected;
                 for (auto [in, out] : step.overwrites) expected.push_back({next, in, out});

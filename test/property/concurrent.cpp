@@ -93,6 +93,12 @@ struct seen_tasks {
             }
         }
     }
+    bool is_empty_storage(value_id r) const
+    {
+        for (value_id v = 0; v != tasks.values(); ++v)
+            if (rule.root[v] == r && has_role(tasks.role[v], value_role::external)) return false;
+        return tasks.bytes[r] == 0 && (!rule.defs[r].empty() || has_role(tasks.role[r], value_role::input));
+    }
     value_id root_of(buffer_id b) const
     {
         for (value_id v = 0;; ++v)
@@ -106,6 +112,9 @@ memory_plan placed_at(seen_tasks const& seen, std::vector<byte_count> const& off
     plan.valid_for = program_reading::concurrent;
     plan.buffer_of = seen.buffer_of;
     plan.arena_bytes = {0, 0};
+    for (value_id v = 0; v != seen.tasks.values(); ++v) // storage of no bytes, which something makes
+        if (auto const r = static_cast<value_id>(seen.rule.root[v]); seen.is_empty_storage(r))
+            plan.empty.push_back({v, seen.tasks.pool[r]});
     for (buffer_id b = 0; b != seen.problem.buffers.size(); ++b) {
         placement_problem::buffer const& wanted = seen.problem.buffers[b];
         plan.buffers.push_back(
@@ -314,6 +323,8 @@ bool is_wrong(random_tasks const& tasks, memory_plan const& plan)
 {
     sharing_rule const rule(tasks, plan.handoffs);
     auto is_placed = [&](value_id v) { return plan.buffer_of[v] != no_buffer; };
+    for (memory_plan::empty_value const& e : plan.empty)
+        if (e.pool != tasks.pool[rule.root[e.value]]) return true;
     for (value_id v = 0; v != tasks.values(); ++v) {
         if (!is_placed(v)) continue;
         memory_plan::placed_buffer const& b = plan.buffers[plan.buffer_of[v]];

@@ -348,6 +348,7 @@ memory_plan by_class(random_program const& p, memory_plan plan, bool is_spread)
 {
     memory_plan result{.order = p.order, .arena_bytes = std::vector<byte_count>(plan.arena_bytes.size(), 0)};
     result.buffer_of.assign(p.values(), no_buffer);
+    result.empty = plan.empty;
     for (auto const& [r, life] : live_ranges_of(p)) {
         memory_plan::placed_buffer placed{.root = r, .life = life, .size = p.bytes[r], .pool = p.pool[r]};
         byte_count& end = result.arena_bytes[p.pool[r]];

@@ -347,9 +347,14 @@ private:
             return std::count_if(words.begin(), words.end(),
                                  [&](auto w) { return w.what == what && w.value == v; });
         };
+        if (bodies.empty() && t_.lists[i].forgets_a_write(words)) return missing(i, s, 0);
         for (auto const& w : words) {
             number const v = w.value;
             std::size_t const at = index(words, w);
+            bool const is_pair =
+                w.what != verb::may_overwrite ||
+                (count(verb::make, w.other) != 0 && count(verb::read, v) + count(verb::read_early, v) != 0);
+            if (!is_pair) return missing(i, s, at);
             if (w.what > verb::write) {
                 if (w.what == verb::read_at_end_of) {
                     auto const& l = t_.lists[i];
@@ -948,6 +953,8 @@ public:
     {
         limits_.rewrites = true;
         limits_.any_alignment = true;
+        limits_.allocates = limits_.own_views = false;
+        limits_.view_facts = false; // a root may be in another program
     }
     painted_tree draw()
     {

@@ -55,7 +55,7 @@ bool has_pieces(random_listing const& words)
     std::vector<bool> is_made(words.values.size()), is_begun = is_made;
     for (auto const& step : words.steps)
         for (auto const& w : step)
-            if (w.what == verb::make) is_made[w.value] = true;
+            if (w.what == verb::make || w.what == verb::allocate) is_made[w.value] = true;
     for (auto const& step : words.steps)
         for (auto const& w : step) {
             if (w.what != verb::write) continue;
@@ -98,16 +98,26 @@ std::optional<painted_program> fit_to_run(random_listing const& l, bool may_rewr
         for (auto w : l.steps[s]) {
             if (w.what == verb::wait_for && w.value >= s) return {};
             if (w.what == verb::read_at_end_of) return {};
-            if (w.what == verb::may_overwrite || w.what == verb::wait_for) continue;
+            if (w.what > verb::write) continue;
             bool const is_view = l.values[w.value].of != random_listing::none;
-            if (w.what == verb::make) made.push_back(w.value);
+            bool const is_new = w.what == verb::make || w.what == verb::allocate;
+            if (is_new) made.push_back(w.value);
             if (w.what == verb::view) viewed.push_back(w.value);
             if (w.what == verb::write) changes.push_back(w.value);
-            if ((w.what == verb::make && is_view) || (w.what == verb::view && !is_view)) return {};
+            if ((is_new && is_view) || (w.what == verb::view && !is_view)) return {};
             if (w.what == verb::read || w.what == verb::read_early) now.reads.push_back(w.value);
         }
-        for (number v : now.reads)
-            if (!there.is_there[v] || !there.all_written(l, v)) return {};
+        if (l.forgets_a_write(l.steps[s])) return {};
+        for (auto w : l.steps[s])
+            if (w.what == verb::may_overwrite &&
+                (std::count(made.begin(), made.end(), w.other) == 0 ||
+                 std::count(now.reads.begin(), now.reads.end(), w.value) == 0))
+                return {};
+        for (number v : now.reads) { // of a view that the step makes: the bytes of its root
+            bool const is_own_view = std::count(viewed.begin(), viewed.end(), v) != 0;
+            if (is_own_view && std::count(made.begin(), made.end(), l.root(v)) != 0) return {};
+            if (!there.is_there[is_own_view ? l.root(v) : v] || !there.all_written(l, v)) return {};
+        }
         for (auto const* all : {&made, &viewed})
             for (number v : *all) {
                 bool const is_again =
@@ -508,7 +518,8 @@ struct subject {
             if (list.id(v) == no_value) continue; // a view that no step makes
             byte_count const at = plan.offset_of(list.id(v)), size = bytes_there::room(l, v);
             if (!p.is_planned[v] || !p.is_touched[v]) {
-                if (at != no_offset && !p.is_planned[v]) return name + " has an offset";
+                bool const has_no_bytes = l.values[l.root(v)].bytes == 0; // it has a place
+                if (at != no_offset && !p.is_planned[v] && !has_no_bytes) return name + " has an offset";
                 continue;
             }
             if (at == no_offset) return name + " has no offset";

@@ -75,9 +75,9 @@ drawn draw(Pick& pick)
                                              .alignment = alignment,
                                              .role = role,
                                              .alias_of = alias_of,
-                                             .pool = pool,
+                                             .pool = of_roots(pool, alias_of),
                                              .pinned = pinned,
-                                             .eligible = eligible}};
+                                             .eligible = of_classes(eligible, alias_of)}};
 }
 
 } // namespace

@@ -216,7 +216,7 @@ TEST_CASE("plans for control flow and for every batch hold, too, and so does the
                                                 .role = views.role,
                                                 .alias_of = views.alias_of,
                                                 .view_offset = offset,
-                                                .pool = views.pool});
+                                                .pool = of_roots(views.pool, views.alias_of)});
         REQUIRE(bool(symbolic));
         for (auto [v, pool, at] : symbolic) REQUIRE(at.at(2) == symbolic.plan.at(2).offset_of(v));
         for (byte_count batch : {byte_count{1}, byte_count{2}, byte_count{3}}) {

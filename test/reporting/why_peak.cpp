@@ -136,8 +136,10 @@ drawn draw_named_program(random_source& draw)
             for (auto o : nodes[n][i].pairs) s.may_overwrite(o.in, o.out);
         }
     });
-    plan_options options{
-        .bytes = within_roots(bytes, alias_of), .role = role, .alias_of = alias_of, .pool = pool};
+    plan_options options{.bytes = within_roots(bytes, alias_of),
+                         .role = role,
+                         .alias_of = alias_of,
+                         .pool = of_roots(pool, alias_of)};
     if (draw.below(2) == 0) options.order = order;
     return {std::move(program), std::move(options), std::move(role)};
 }

@@ -98,6 +98,9 @@ inline constexpr json_field json_value_fields[] = {{"name", json_field::kind::te
 inline constexpr json_field json_handoff_fields[] = {{"from", json_field::kind::id},
                                                      {"to", json_field::kind::id}};
 
+inline constexpr json_field json_empty_fields[] = {
+    {"value", json_field::kind::id}, {"pool", json_field::kind::id}, {"offset", json_field::kind::bytes}};
+
 /// The tokens of a document become a plan; a function that returns false ends the parsing.
 class json_plan_reader {
 public:
@@ -217,7 +220,8 @@ public:
         if (depth_ == 1) {
             depth_ = 0;
             for (std::size_t m = 0; m != std::size(members); ++m)
-                if (!has_member_[m]) return fail("the member " + quoted(members[m]) + " is missing");
+                if (!has_member_[m] && m != static_cast<std::size_t>(section::empty))
+                    return fail("the member " + quoted(members[m]) + " is missing");
             return true;
         }
         for (std::size_t f = 0; f != fields().size(); ++f)
@@ -261,10 +265,12 @@ private:
         buffers,
         values,
         handoffs,
-        unsized
+        unsized,
+        empty
     };
-    static constexpr std::string_view members[] = {"sublet_plan", "valid_for", "order",    "pools",  "blocks",
-                                                   "buffers",     "values",    "handoffs", "unsized"};
+    static constexpr std::string_view members[] = {"sublet_plan", "valid_for", "order",  "pools",
+                                                   "blocks",      "buffers",   "values", "handoffs",
+                                                   "unsized",     "empty"};
     static constexpr std::size_t none = ~std::size_t{0};
     static constexpr std::size_t most_fields = std::size(json_buffer_fields);
 
@@ -277,6 +283,7 @@ private:
         case section::buffers: return json_buffer_fields;
         case section::values: return json_value_fields;
         case section::handoffs: return json_handoff_fields;
+        case section::empty: return json_empty_fields;
         default: return {};
         }
     }
@@ -387,6 +394,12 @@ private:
             result_.names.push_back(std::move(name_));
             value_at_.push_back(item_at_);
             return true;
+        case section::empty:
+            if (!plan_.empty.empty() && id(0) <= plan_.empty.back().value)
+                return fail_at(item_at_, "values of 0 bytes are not ascending, or one is there twice");
+            plan_.empty.push_back({id(0), id(1), number_[2]});
+            empty_at_.push_back(item_at_);
+            return true;
         default:
             if (id(0) == id(1)) return fail_at(item_at_, "a hand-off is between two steps");
             plan_.handoffs.push_back({id(0), id(1)});
@@ -431,6 +444,12 @@ private:
             if (!sum_fits(plan_.buffers[b].offset, plan_.offset_in_root[v]))
                 return fail_at(value_at_[v], "'begin' and the offset of its buffer exceed 64 bits together");
         }
+        for (std::size_t i = 0; i != plan_.empty.size(); ++i) {
+            value_id const v = plan_.empty[i].value;
+            if (v >= values) return fail_at(empty_at_[i], lacks("value", v, values));
+            if (plan_.buffer_of[v] != no_buffer)
+                return fail_at(empty_at_[i], "value " + std::to_string(v) + " has a buffer, and no bytes");
+        }
         for (value_id const v : plan_.unsized)
             if (values != 0 && v >= values) return fail_list(section::unsized, lacks("value", v, values));
         std::size_t const nodes = plan_.order.size();
@@ -467,7 +486,7 @@ private:
     std::array<bool, most_fields> has_ = {};
     std::string name_;
     std::size_t item_at_ = 0;
-    std::vector<std::size_t> block_at_, buffer_at_, value_at_; // where each begins
+    std::vector<std::size_t> block_at_, buffer_at_, value_at_, empty_at_; // where each begins
 };
 
 } // namespace detail

@@ -43,6 +43,7 @@ struct dependence_violation {
     enum class kind : std::uint8_t {
         several_defs,  ///< `value` is defined at `steps[1]`, but is given or defined at `steps[0]`, too
         never_defined, ///< `value` is used at `steps[0]` (no step: it is an output) and has no def
+        defined_later, ///< `value` is changed at `steps[0]`, which is listed before the step that makes it
         cycle          ///< each of `steps` waits for the one before it, and the first for the last
     };
 

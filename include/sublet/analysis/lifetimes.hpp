@@ -149,15 +149,6 @@ namespace detail {
 
 [[nodiscard]] lifetimes_options lifetimes_of(plan_options const& options);
 
-/// A step that makes a value which is a view, without saying so, or says so of a value that is none.
-struct unclear_view {
-    step_id step = no_step;
-    value_id value = no_value;
-    value_id of = no_value; ///< `no_value`: it is no view
-};
-[[nodiscard]] std::optional<unclear_view> find_unclear_view(snapshot const& p,
-                                                            per_value<value_id> const& alias_of);
-
 /// Storage of views: the first byte of each value in its root. A sum of offsets that exceeds 64 bits
 /// saturates.
 ///
@@ -219,8 +210,8 @@ template <detail::listed L>
 ///
 /// Size, pool and pin are those of the root (a pin on a view pins the buffer as well); alignments combine by
 /// lcm, roles by union, and the live range is the hull. A view may cover only part of the bytes, and holds
-/// all of the storage. The alignment of a view counts if its offset in the root is a multiple of it. A view
-/// that ends beyond its root prevents a plan.
+/// all of the storage. The alignment of a view counts if its offset in the root is a multiple of it;
+/// planners refuse another (detail/unclear.hpp). A view that ends beyond its root prevents a plan.
 
 struct buffer {
     /// The value that its views and in-place results are parts of; it names the buffer.
@@ -237,6 +228,8 @@ struct buffer {
 
     /// It is planned: it needs bytes, and their number is known.
     [[nodiscard]] bool is_planned() const { return needs_storage() && size != 0 && size != no_size; }
+    /// It would be planned if it had bytes.
+    [[nodiscard]] bool is_empty_storage() const { return needs_storage() && size == 0; }
     /// The positions at which it is written or needed: the slot that holds it is not shared during these.
     [[nodiscard]] live_range slot_life() const { return {life.first - (over != no_buffer), life.last}; }
     /// Storage would be planned for it if its size were known.

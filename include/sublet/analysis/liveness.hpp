@@ -330,7 +330,9 @@ template <graph G, class Uses, class Defs>
 [[nodiscard]] auto liveness(G const& g, std::size_t values, Uses uses, Defs defs,
                             liveness_options const& options = {})
 {
-    return liveness(g, values, detail::uses_then_defs(uses, defs), options);
+    return liveness(g, values,
+                    detail::uses_then_defs(uses, defs, vertex_numbering<detail::vertex_of<G>>(g).size()),
+                    options);
 }
 
 template <class G, class Effects>

@@ -297,12 +297,24 @@ struct fitted_plan {
                                        plan_options const& options, flow_options const& flow = {});
 
 /// The same for two listings: a handle keeps its place, whatever its number. The result is asked with
-/// handles.
+/// handles. If the handles of the second are new, as pointers to a graph that is built anew are, it is
+/// fits_by_position().
 template <class Planned, detail::listed L>
     requires requires(Planned const& planned, L const& list) { planned.plan_for(list); }
 [[nodiscard]] auto fits(Planned const& planned, L const& list, flow_options const& flow = {})
 {
     return list.named(fits(planned.plan_for(list), list.program(), list.options(), flow));
+}
+
+/// The same for a listing with other handles, such as the pointers of a graph that is built anew: what was
+/// named first lies where the first of the planned listing lies, and so on. The result is asked with the new
+/// handles.
+template <class Planned, detail::listed L>
+    requires requires(Planned const& planned, L const& list) { planned.plan_for(list); }
+[[nodiscard]] auto fits_by_position(Planned const& planned, L const& list, flow_options const& flow = {})
+{
+    memory_plan const plan = planned ? planned.plan : memory_plan{};
+    return list.named(fits(plan, list.program(), list.options(), flow));
 }
 
 } // namespace sublet

@@ -14,6 +14,7 @@
 
 #include <sublet/units.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -31,6 +32,12 @@ enum class fault : std::uint8_t {
     wrong_pool,    ///< value does not lie in `pool`, its own, or lies there and has other choices (needed: 1)
     unclear_view,  ///< `step` defines value, a view of other; or makes a view of a value that is none (no
                    ///< other)
+    unwritten, ///< `step` reads value, or it is an output, and nothing writes bytes [begin, end) of other,
+               ///< its root, which is made without contents
+    forgotten_write, ///< `step` reads value, changes nothing, and only makes views of other storage: of other
+    /// value is a view of other, but `fact` is `end` of it and `needed` of other; `needed` is its first byte
+    /// in other if that is the alignment
+    unlike_root,
     oversized_view, ///< value is a view of other, but ends at byte `end` of it, and other has only `needed`
     misplaced_view, ///< value is a view of other, but lies at begin and other at `needed`
     unplaced,       ///< value needs storage and has none
@@ -39,7 +46,8 @@ enum class fault : std::uint8_t {
     write_moved,    ///< the order moves the write of value at position across another access of it
     used_undefined, ///< value is used at position, or at step, or is an output; other: itself if its first
                     ///< def comes later, or no_value
-    several_defs,   ///< value is already defined when `step` writes it (concurrent reading)
+    several_defs,   ///< value is already defined when `step` writes it (concurrent reading); needed: 1 if it
+                    ///< is external or an input
     cycle,          ///< `step` waits for itself (concurrent reading)
     foreign_plan,   ///< the plan is not of this program, this order or this reading
     leads_back,     ///< an edge from position goes backward: the program loops, or the order is wrong
@@ -225,6 +233,34 @@ struct witness_text {
         value(w.other);
         out << ": say view() if it makes the view, write() if it writes through it, or both";
     }
+    void forgotten()
+    {
+        step(w.step);
+        out << " reads ";
+        value(w.value);
+        out << " and only makes a view of ";
+        value(w.other);
+        out << ": say write() if it changes bytes of that, or only_views() if it changes none";
+    }
+    void unlike_its_root()
+    {
+        auto is_fact = [this](char const* name) {
+            std::size_t i = 0;
+            while (name[i] != '\0' && name[i] == w.fact[i]) ++i;
+            return name[i] == w.fact[i];
+        };
+        value(w.value);
+        out << " is a view of ";
+        value(w.other);
+        if (is_fact("alignment"))
+            out << " that begins at byte " << w.needed << ", which is not a multiple of its alignment "
+                << w.end;
+        else if (is_fact("pool")) out << " in pool " << w.end << ", but that lies in pool " << w.needed;
+        else if (is_fact("role")) out << " and external, but that is not";
+        else if (is_fact("pool_choices"))
+            out << " with pool " << w.end << " as a choice: its pool is that of the other";
+        else out << " with storage of its own (eligible is false), but that has planned storage";
+    }
     void unordered()
     {
         place();
@@ -278,7 +314,8 @@ struct witness_text {
         if (w.batch == 0) out << "it is not proved for all batches: ";
         else if (w.batch) out << "for a batch of " << *w.batch << ": ";
         rule();
-        if (w.fact != nullptr) return; // it has named the programs
+        if (w.what == fault::unlike_capture || w.what == fault::unlike_binding)
+            return; // they name the programs
         in_tree(w.value, w.value_in_tree);
         if (w.other != w.value) in_tree(w.other, w.other_in_tree);
     }
@@ -312,6 +349,20 @@ struct witness_text {
             out << " that ends at byte " << w.end << ", but there are only " << w.needed << " bytes";
             return;
         case fault::unclear_view: return unclear();
+        case fault::unwritten:
+            value(w.value);
+            if (w.step == no_step) {
+                out << " is an output";
+            } else {
+                out << " is read at ";
+                place();
+            }
+            out << ", but nothing writes bytes [" << w.begin << ", " << w.end << ") of ";
+            value(w.other);
+            out << " before, which has no contents when it is allocated";
+            return;
+        case fault::forgotten_write: return forgotten();
+        case fault::unlike_root: return unlike_its_root();
         case fault::crosses_block:
             value(w.value);
             out << " occupies ";
@@ -345,9 +396,10 @@ struct witness_text {
         case fault::used_undefined: return undefined();
         case fault::several_defs:
             value(w.value);
-            out << " is written at ";
+            out << (w.needed != 0 ? " is made at " : " is written at ");
             place();
-            out << " and is already defined: make each version a value of its own first";
+            if (w.needed != 0) out << ", and is there before, as it is external or an input: say write()";
+            else out << " and is already defined: make each version a value of its own first";
             return;
         case fault::cycle:
             place();

@@ -23,14 +23,15 @@
 
 namespace sublet::detail {
 
-/// How a step accesses a value. `changes`: reads and writes bytes in place; `views`: makes a view and accesses
-/// no byte; `views_and_changes`: makes a view and writes through it; `reads_at_end`: at the end of its node,
-/// after every write.
+/// How a step accesses a value. `changes`: reads and writes bytes in place; `views`: makes a view and
+/// accesses no byte; `views_and_reads`: makes a view and reads its bytes; `views_and_changes`: makes a view
+/// and writes through it; `reads_at_end`: at the end of its node, after every write.
 enum class access_kind : std::uint8_t {
     reads_early,
     reads,
     changes,
     views,
+    views_and_reads,
     views_and_changes,
     writes,
     reads_at_end
@@ -50,7 +51,7 @@ struct plan_requirements {
     std::vector<byte_count>
         pinned; ///< by value as given; the root's is that of its class, as far as it tells
     std::vector<pool_id> pool;
-    std::vector<unsigned char> eligible; ///< all members are
+    std::vector<unsigned char> eligible; ///< by value as given; another than that of the root is a fault
     std::vector<live_range> life;
 
     /// Whether the class needs planned storage.
@@ -79,8 +80,10 @@ void each_touch(snapshot const& program, std::vector<step_id> const& position, V
         case touch::access::use: return access_kind::reads;
         case touch::access::write: return access_kind::changes;
         case touch::access::view: return access_kind::views;
+        case touch::access::read_view: return access_kind::views_and_reads;
         case touch::access::write_view: return access_kind::views_and_changes;
-        case touch::access::def: break;
+        case touch::access::def:
+        case touch::access::allocate: break;
         }
         return access_kind::writes;
     };

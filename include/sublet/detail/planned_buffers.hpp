@@ -29,8 +29,12 @@ namespace sublet::detail {
 /// A view that is larger than its root, if there is one.
 std::optional<witness> oversized_view(buffer_table const& table);
 
-/// A step that makes a value which is a view, without saying so, or says so of a value that is none.
-std::optional<witness> refuse_unclear_view(snapshot const& p, plan_options const& options);
+/// Roots of storage that is used and not planned, because it is external or not eligible, by its lives.
+/// O(buffers)
+std::vector<value_id> external_roots(buffer_table const& table);
+
+/// The same by touches: for control flow, where such storage has no lives. O(buffers + touches)
+std::vector<value_id> external_roots(snapshot const& p, buffer_table const& table);
 
 /// The program in which a step that makes a view uses its root, too: the bytes have to be there. A step that
 /// also writes through it needs those that something has made.

@@ -319,7 +319,9 @@ public:
         requires cpu_kernel<Kernel> // not on the class: errors under deduction would not name it
     cpu_executor(snapshot const& p, plan_options const& options, Mode const& mode, Kernel kernel,
                  executor_options const& settings = {})
-        : cpu_executor(std::move(kernel), p, *detail::tabulated_options(options, p.values()), mode, settings)
+        : cpu_executor(std::move(kernel), p,
+                       *detail::with_said_views(p, detail::tabulated_options(options, p.values())), mode,
+                       settings)
     {
     }
     /// The same for a listing.

@@ -56,7 +56,8 @@ public:
         requires detail::launches<Device, Kernel, call_type>
     stream_executor(Device& device, snapshot const& p, plan_options const& options, Mode const& mode,
                     Kernel kernel, stream_options const& streams = {}, executor_options const& settings = {})
-        : stream_executor(std::move(kernel), device, p, *detail::tabulated_options(options, p.values()), mode,
+        : stream_executor(std::move(kernel), device, p,
+                          *detail::with_said_views(p, detail::tabulated_options(options, p.values())), mode,
                           streams, settings)
     {
     }

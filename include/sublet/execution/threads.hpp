@@ -247,7 +247,8 @@ public:
                     thread_options const& threading = {}, executor_options const& settings = {},
                     Runner pool = {})
         : thread_executor(std::move(kernel), std::move(pool), p,
-                          *detail::tabulated_options(options, p.values()), mode, threading, settings)
+                          *detail::with_said_views(p, detail::tabulated_options(options, p.values())), mode,
+                          threading, settings)
     {
     }
     /// The same for a listing.

@@ -314,8 +314,43 @@ concept id_range = returned_list<R> && requires(std::remove_reference_t<R>& list
                                            requires id_like<std::remove_cvref_t<decltype(*std::begin(list))>>;
                                        };
 
+/// A list of lists by id: anything with [] and size().
+template <class T>
+concept id_table = requires(T const& table, std::size_t i) {
+    table[i];
+    { table.size() } -> std::convertible_to<std::size_t>;
+    requires id_range<decltype(table[i])>;
+};
+
+/// A callable that takes an id and returns its list, or a table of lists where ids are numbers.
 template <class F, class From>
-concept id_list_function = std::invocable<F&, From> && id_range<std::invoke_result_t<F&, From>>;
+concept id_list_function =
+    (std::invocable<F&, From> && id_range<std::invoke_result_t<F&, From>>) ||
+    (!std::invocable<F&, From> && std::unsigned_integral<std::remove_cvref_t<From>> && id_table<F>);
+
+/// Throws: precondition_error if a table has not one list for each of `count` ids.
+template <class F>
+constexpr void expect_lists(F const& lists, std::size_t count, char const* name)
+{
+    if constexpr (id_table<F>)
+        SUBLET_EXPECTS(static_cast<std::size_t>(lists.size()) == count,
+                       "sublet: the table of % has % lists, for % nodes", name,
+                       static_cast<std::size_t>(lists.size()), count);
+}
+
+/// The list of an id.
+/// Throws: precondition_error if a table has no list for it.
+template <class F, class From>
+constexpr decltype(auto) list_of(F& lists, From const& of)
+{
+    if constexpr (std::invocable<F&, From const&>) {
+        return call_user(lists, of);
+    } else {
+        SUBLET_EXPECTS(of < lists.size(), "sublet: a table has a list for each of % ids, and none for id %",
+                       static_cast<std::size_t>(lists.size()), of);
+        return std::as_const(lists)[static_cast<std::size_t>(of)];
+    }
+}
 
 // Parameters of deleted overloads, which exist where no other overload applies: compilers print them, and their
 // names are the reason.
@@ -458,10 +493,11 @@ template <class F>
 [[nodiscard]] csr_graph as_graph(std::size_t nodes, F successors)
 {
     SUBLET_EXPECTS(nodes < no_node, "sublet: more nodes than 32-bit ids");
+    detail::expect_lists(successors, nodes, "successors");
     csr_rows rows;
     rows.reserve(nodes, nodes);
     for (std::size_t n = 0; n != nodes; ++n) {
-        for (auto&& s : detail::call_user(successors, static_cast<node_id>(n))) {
+        for (auto&& s : detail::list_of(successors, static_cast<node_id>(n))) {
             node_id const to = detail::as_id(s);
             SUBLET_EXPECTS(to < nodes, "sublet: node % leads to node %, but there are only % nodes", n, to,
                            nodes);

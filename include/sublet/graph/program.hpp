@@ -32,14 +32,17 @@
 ///         static constexpr auto edges() { return sublet::edge_meaning::control_flow; } // if there are any
 ///     };
 ///
-/// Three words for three things that a step does to storage:
+/// Four words for what a step does to storage:
 ///
 ///     s.def(v)       makes v: all of its bytes are new                        c = add(a, b)
+///     s.allocate(v)  makes v, without contents                                c = alloc()
 ///     s.view(v)      makes a view: v names bytes of alias_of[v]               row = cache[3]
 ///     s.write(v)     changes v where it lies: a part, if v is a view          row[:] = c
 ///
-/// and one for what it does not do: after s.may_recompute() it is a function of what it reads, and may run
-/// again. Of a step that does not say so nothing is assumed: it may draw a random number, or print.
+/// and two for what it does not do: after s.may_recompute() it is a function of what it reads, and may run
+/// again. Of a step that does not say so nothing is assumed: it may draw a random number, or print. After
+/// s.only_views() it changes no bytes: a step that reads values and only makes views of others, and does not
+/// say so, is refused.
 ///
 /// Accesses of the same bytes, one of which writes, keep their listed order; those of other bytes of the same
 /// storage do not wait for each other. A `def` of a view is refused: it does not say which of the last two
@@ -73,8 +76,10 @@ struct touch {
         use_early,  ///< reads before the step writes: a result may take the storage in the same step
         write,      ///< reads and writes bytes of a value that is there already; it stays that value
         view,       ///< makes a view: names bytes that are there, and neither reads nor writes them
-        write_view, ///< both in one step: the storage may be written here for the first time
-        def         ///< makes a value: writes all of its bytes, even if the result is never read
+        read_view,  ///< makes a view and reads its bytes, as they are before the step writes
+        write_view, ///< makes a view and writes its bytes: the storage may be written here for the first time
+        def,        ///< makes a value: writes all of its bytes, even if the result is never read
+        allocate    ///< makes a value that has no contents yet: steps write them, all or in parts
     };
 
     value_id value;     ///< the value that is accessed
@@ -82,20 +87,24 @@ struct touch {
 
     /// The value is there from this step on: made, or a view of one that is.
     [[nodiscard]] constexpr bool defines() const { return kind >= touch::access::view; }
-    /// The step makes a view, whether it writes through it or not.
-    [[nodiscard]] constexpr bool makes_view() const
+    /// The step makes a view, whether it reads or writes through it or not.
+    [[nodiscard]] constexpr bool makes_view() const { return defines() && !makes(); }
+    /// The step makes a view of storage that has to be there before.
+    [[nodiscard]] constexpr bool views_what_is_there() const
     {
-        return kind == touch::access::view || kind == touch::access::write_view;
+        return kind == touch::access::view || kind == touch::access::read_view;
     }
+    /// The step makes a value that is no view, with or without contents.
+    [[nodiscard]] constexpr bool makes() const { return kind >= touch::access::def; }
     /// Uses the value, and needs its storage to the end of the step.
     [[nodiscard]] constexpr bool holds() const
     {
         return kind == touch::access::use || kind == touch::access::write;
     }
-    /// Bytes of its storage change.
+    /// Bytes of its storage change, or have no contents yet.
     [[nodiscard]] constexpr bool writes() const
     {
-        return kind != touch::access::view && kind >= touch::access::write;
+        return kind == touch::access::write || kind >= touch::access::write_view;
     }
     friend bool operator==(touch, touch) = default;
 };
@@ -116,6 +125,15 @@ struct overwrite {
     friend bool operator==(overwrite, overwrite) = default;
 };
 
+/// A step says of what its view is a part.
+struct said_view {
+    step_id step;      ///< the step that says it
+    value_id value;    ///< the view
+    value_id of;       ///< what it is a view of
+    byte_count offset; ///< its first byte there
+    friend bool operator==(said_view const&, said_view const&) = default;
+};
+
 namespace detail {
 
 /// The storage behind effect sinks. Steps are numbered across all nodes.
@@ -124,26 +142,36 @@ struct effect_record {
     std::vector<std::uint32_t> step_begin; // into touches, and the end; empty if there is no step
     std::vector<edge_use> edge_uses;
     std::vector<overwrite> overwrites;
-    std::vector<unsigned char> recomputable; // by step, up to the last one that says so
+    std::vector<said_view> said_views;
+    enum : unsigned char { recomputable = 1, only_views = 2 };
+    std::vector<unsigned char> said; // by step, up to the last one that says something: a set of these
     bool has_writes = false; // some touch changes a value in place
     bool has_views = false;  // some touch makes a view
+    bool allocates = false;  // some touch makes a value without contents
     bool defines = false;    // of the last step, until it is closed
     bool writes = false;
+    bool reads = false;
+    bool views = false;
     bool reads_after_def = false;
 
-    void add(touch one)
+    /// `is_copied`: a read of a view that the step makes is not joined with it: it is of another program, in
+    /// which both may have one name.
+    void add(touch one, bool is_copied = false)
     {
         if (one.defines()) defines = true;
         else reads_after_def |= defines;
-        writes |= one.writes() && one.kind != touch::access::def;
+        writes |= one.writes() && !one.makes();
+        reads |= !is_copied && one.kind <= touch::access::use_early;
+        views |= !is_copied && one.makes_view();
         has_views |= one.makes_view();
+        allocates |= one.kind == touch::access::allocate;
         touches.push_back(one);
     }
     /// Of the last step.
-    void may_recompute()
+    void say(unsigned char what)
     {
-        recomputable.resize(step_begin.size(), 0);
-        recomputable.back() = 1;
+        said.resize(step_begin.size(), 0);
+        said.back() |= what;
     }
     /// Closes the last step, if there is one, and begins the next.
     void next_step();
@@ -178,13 +206,31 @@ public:
     {
         touch_value(v, touch::access::def);
     }
-    /// The step makes v, a view: it names bytes of the value `plan_options::alias_of[v]`; the root is there.
-    /// This accesses none of them, and may run while another step writes them: a step that reads them uses
-    /// the root too, one that changes them calls write(v) too.
+    /// The step makes v, a view: it names bytes of the value `plan_options::alias_of[v]`, or of the one that
+    /// view(v, of, offset) says; the root is there.
+    /// This accesses none of them, and may run while another step writes them: a step that reads them calls
+    /// use(v) too, one that changes them write(v).
     template <detail::id_like I>
     void view(I const& v)
     {
         touch_value(v, touch::access::view);
+    }
+    /// The step makes v, of which no byte has contents yet: several steps write them, through views. A byte
+    /// that is read and that no step has written is an error of a planner.
+    template <detail::id_like I>
+    void allocate(I const& v)
+    {
+        touch_value(v, touch::access::allocate);
+    }
+    /// The same, and says of what: v begins at byte `offset` of the value `of`. Options need not say it then.
+    template <detail::id_like I, detail::id_like Of>
+    void view(I const& v, Of const& of, byte_count offset = 0)
+    {
+        view(v);
+        value_id const id = checked(v), source = checked(of);
+        if (id == no_value || source == no_value) return;
+        record_->said_views.push_back(
+            {static_cast<step_id>(record_->step_begin.size() - 1), id, source, offset});
     }
     /// The step reads and writes the bytes of v, which is there already: an update in place or, if v is a
     /// view, of a part. The step may make the view itself.
@@ -193,11 +239,11 @@ public:
     {
         touch_value(v, touch::access::write);
     }
-    /// The one of these that `kind` names: to copy a step of another program.
+    /// The one of these that `kind` names, as it is: to copy a step of another program.
     template <detail::id_like I>
     void add(touch::access kind, I const& v)
     {
-        touch_value(v, kind);
+        touch_value(v, kind, true);
     }
     /// The result `out` of the step may overwrite the storage of its operand `in`, if that is not needed
     /// afterwards. Has no effect where the step does not use `in` or does not define `out`.
@@ -212,7 +258,13 @@ public:
     /// recomputed. Without this call, or if `is_so` is false, it never is.
     void may_recompute(bool is_so = true)
     {
-        if (is_so) record_->may_recompute();
+        if (is_so) record_->say(detail::effect_record::recomputable);
+    }
+    /// The step changes no bytes: what it reads, such as a shape, only tells which views it makes. Without
+    /// this call, a step that reads values and only makes views of others is refused: a write was forgotten.
+    void only_views(bool is_so = true)
+    {
+        if (is_so) record_->say(detail::effect_record::only_views);
     }
     /// v is used at the end of `pred`, a predecessor of this node: a phi operand.
     /// Throws: precondition_error if no edge leads from `pred` to this node.
@@ -237,10 +289,16 @@ public:
     void def(T const&, detail::an_id_is_an_integer<T> = {}) = delete;
     template <class T>
         requires(!detail::id_like<T>)
+    void allocate(T const&, detail::an_id_is_an_integer<T> = {}) = delete;
+    template <class T>
+        requires(!detail::id_like<T>)
     void view(T const&, detail::an_id_is_an_integer<T> = {}) = delete;
     template <class T>
         requires(!detail::id_like<T>)
     void write(T const&, detail::an_id_is_an_integer<T> = {}) = delete;
+    template <class T, class U>
+        requires(!detail::id_like<T> || !detail::id_like<U>)
+    void view(T const&, U const&, byte_count = 0, detail::an_id_is_an_integer<T, U> = {}) = delete;
     template <class T, class U>
         requires(!detail::id_like<T> || !detail::id_like<U>)
     void may_overwrite(T const&, U const&, detail::an_id_is_an_integer<T, U> = {}) = delete;
@@ -269,9 +327,9 @@ private:
         return no_value;
     }
     template <detail::id_like I>
-    void touch_value(I const& v, touch::access kind)
+    void touch_value(I const& v, touch::access kind, bool is_copied = false)
     {
-        if (value_id const id = checked(v); id != no_value) record_->add({id, kind});
+        if (value_id const id = checked(v); id != no_value) record_->add({id, kind}, is_copied);
     }
 
     detail::effect_record* record_;

@@ -13,12 +13,14 @@
 
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
+#include <sublet/plan.hpp>
 #include <sublet/units.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -118,10 +120,9 @@ public:
         return {record_.overwrites.data(), record_.overwrites.size()};
     }
     /// The step says that it may run again: effect_sink::may_recompute().
-    [[nodiscard]] bool may_recompute(step_id s) const
-    {
-        return s < record_.recomputable.size() && record_.recomputable[s] != 0;
-    }
+    [[nodiscard]] bool may_recompute(step_id s) const { return says(s, detail::effect_record::recomputable); }
+    /// The step says that it changes no bytes: effect_sink::only_views().
+    [[nodiscard]] bool only_views(step_id s) const { return says(s, detail::effect_record::only_views); }
     /// The phi operands that a node declares.  O(log operands)
     template <std::integral Node>
     [[nodiscard]] std::span<edge_use const> edge_uses(Node n) const
@@ -134,10 +135,23 @@ public:
         return {record_.edge_uses.data(), record_.edge_uses.size()};
     }
 
+    /// What steps say that their views are parts of, ascending by step.
+    [[nodiscard]] std::span<said_view const> said_views() const
+    {
+        return {record_.said_views.data(), record_.said_views.size()};
+    }
+
     /// Some step changes a value in place.
     [[nodiscard]] bool has_writes() const { return record_.has_writes; }
     /// Some step makes a view.
     [[nodiscard]] bool has_views() const { return record_.has_views; }
+
+    /// Some step makes a value without contents.
+    [[nodiscard]] bool has_allocations() const { return record_.allocates; }
+
+    /// The same program, which says by itself of what its views are parts, by value.
+    [[nodiscard]] snapshot with_views(std::vector<value_id> const& alias_of,
+                                      std::vector<byte_count> const& view_offset) const;
 
     /// Tells a sink what n does, step by step: a snapshot is a program, too.
     void effects(node_id n, effect_sink& sink) const;
@@ -182,6 +196,10 @@ private:
         }
         if (nodes() != 0) record_.step_begin.push_back(static_cast<std::uint32_t>(record_.touches.size()));
     }
+    [[nodiscard]] bool says(step_id s, unsigned char what) const
+    {
+        return s < record_.said.size() && (record_.said[s] & what) != 0;
+    }
     template <auto Key, class Row>
     static std::span<Row const> equal_keys(std::vector<Row> const& rows, std::uint32_t key)
     {
@@ -216,16 +234,18 @@ struct called_program {
     edge_meaning edges() const { return meaning; }
     std::size_t nodes() const { return node_count; }
     std::size_t values() const { return value_count; }
-    decltype(auto) successors(node_id n) const { return call_user(ask_successors, n); }
+    decltype(auto) successors(node_id n) const { return list_of(ask_successors, n); }
     void effects(node_id n, effect_sink& sink) const { call_user(ask_effects, n, sink); }
 };
 
 template <class Uses, class Defs>
-auto uses_then_defs(Uses& uses, Defs& defs)
+auto uses_then_defs(Uses& uses, Defs& defs, std::size_t nodes)
 {
+    expect_lists(uses, nodes, "uses");
+    expect_lists(defs, nodes, "defs");
     return [&uses, &defs](auto const& at, effect_sink& sink) {
-        for (auto&& v : call_user(uses, at)) sink.use(as_id(v));
-        for (auto&& v : call_user(defs, at)) sink.def(as_id(v));
+        for (auto&& v : list_of(uses, at)) sink.use(as_id(v));
+        for (auto&& v : list_of(defs, at)) sink.def(as_id(v));
     };
 }
 
@@ -235,6 +255,7 @@ template <class Successors, class Effects>
 snapshot called(edge_meaning edges, std::size_t nodes, std::size_t values, Successors& successors,
                 Effects& effects)
 {
+    expect_lists(successors, nodes, "successors");
     return snapshot(called_program<Successors, Effects>{nodes, values, edges, successors, effects});
 }
 
@@ -254,6 +275,53 @@ inline snapshot const& as_control_flow(snapshot const& p, snapshot& other)
 void expect_listed_order(snapshot const& p, std::vector<node_id> const& order);
 
 snapshot with_reads_in_steps(snapshot const& p);
+
+/// The options of a call together with what steps of the program say of their views.
+///
+/// Complexity: O(values), if a step says something.
+/// Throws:     precondition_error if two steps, or a step and the options, say different things of a view.
+template <class Options>
+[[nodiscard]] asked_options<Options> with_said_views(snapshot const& p, asked_options<Options> asked)
+{
+    if (p.said_views().empty()) return asked;
+    std::vector<value_id> of = asked->alias_of.tabulate(p.values(), "alias_of");
+    std::vector<value_id> const of_options = of;
+    std::vector<byte_count> offset(p.values(), no_offset); // as a step says it
+    for (said_view const& say : p.said_views()) {
+        bool const is_new = offset[say.value] == no_offset && of_options[say.value] == no_value;
+        bool const is_same =
+            of[say.value] == say.of && (offset[say.value] == no_offset || offset[say.value] == say.offset);
+        SUBLET_EXPECTS(is_new || is_same,
+                       "sublet: step % says that value % is a view of value % from byte % on, and something "
+                       "else is said of it by another step or by options",
+                       say.step, say.value, say.of, say.offset);
+        of[say.value] = say.of;
+        offset[say.value] = say.offset;
+    }
+    Options& own = asked.own();
+    own.alias_of = std::move(of);
+    if constexpr (requires { own.view_offset; }) {
+        auto table = own.view_offset.tabulate(p.values(), "view_offset");
+        for (value_id v = 0; v != p.values(); ++v) {
+            if (offset[v] == no_offset) continue;
+            std::remove_cvref_t<decltype(table[v])> const begin{offset[v]}, unsaid{0};
+            SUBLET_EXPECTS(table[v] == unsaid || table[v] == begin,
+                           "sublet: a step says that value % is a view from byte % on, and view_offset says "
+                           "something else",
+                           v, offset[v]);
+            table[v] = begin;
+        }
+        own.view_offset = std::move(table);
+    }
+    return asked;
+}
+
+/// Says of the step that is recorded what step s of p says of itself.
+inline void copy_promises(snapshot const& p, step_id s, effect_sink& sink)
+{
+    sink.may_recompute(p.may_recompute(s));
+    sink.only_views(p.only_views(s));
+}
 
 /// A program with the nodes and edges of `like`, and other effects.
 template <class Effects>
@@ -276,12 +344,13 @@ template <class Effects>
     return detail::called(edge_meaning::none, steps, values, detail::no_successors, effects);
 }
 
-/// The same from two callables, each of which returns a list of values.
+/// The same from two callables, each of which returns a list of values; or from two tables of such lists, as
+/// a vector of vectors is.
 template <class Uses, class Defs>
     requires detail::id_list_function<Uses, step_id> && detail::id_list_function<Defs, step_id>
 [[nodiscard]] snapshot sequence(std::size_t steps, std::size_t values, Uses uses, Defs defs)
 {
-    return sequence(steps, values, detail::uses_then_defs(uses, defs));
+    return sequence(steps, values, detail::uses_then_defs(uses, defs, steps));
 }
 
 template <class Effects>
@@ -308,7 +377,8 @@ template <detail::id_like Nodes, class Successors, class Uses, class Defs>
 [[nodiscard]] snapshot flow(Nodes const& nodes, std::size_t values, Successors successors, Uses uses,
                             Defs defs)
 {
-    return flow(nodes, values, std::move(successors), detail::uses_then_defs(uses, defs));
+    auto effects = detail::uses_then_defs(uses, defs, static_cast<std::size_t>(nodes));
+    return flow(nodes, values, std::move(successors), std::move(effects));
 }
 
 template <detail::id_like Nodes, class Successors, class Effects>
@@ -340,7 +410,8 @@ template <detail::id_like Nodes, class Successors, class Uses, class Defs>
 [[nodiscard]] snapshot tasks(Nodes const& nodes, std::size_t values, Successors successors, Uses uses,
                              Defs defs)
 {
-    return tasks(nodes, values, std::move(successors), detail::uses_then_defs(uses, defs));
+    auto effects = detail::uses_then_defs(uses, defs, static_cast<std::size_t>(nodes));
+    return tasks(nodes, values, std::move(successors), std::move(effects));
 }
 
 template <detail::id_like Nodes, class Successors, class Effects>
@@ -428,7 +499,8 @@ template <graph G, class Uses, class Defs>
     requires detail::take_graph<G, Uses, Defs>
 [[nodiscard]] snapshot flow(G const& g, std::size_t values, Uses uses, Defs defs)
 {
-    return flow(g, values, detail::uses_then_defs(uses, defs));
+    vertex_numbering<detail::vertex_of<G>> const numbers(g);
+    return flow(g, numbers, values, detail::uses_then_defs(uses, defs, numbers.size()));
 }
 
 template <class G, class Effects>
@@ -460,7 +532,8 @@ template <graph G, class Uses, class Defs>
     requires detail::take_graph<G, Uses, Defs>
 [[nodiscard]] snapshot tasks(G const& g, std::size_t values, Uses uses, Defs defs)
 {
-    return tasks(g, values, detail::uses_then_defs(uses, defs));
+    vertex_numbering<detail::vertex_of<G>> const numbers(g);
+    return tasks(g, numbers, values, detail::uses_then_defs(uses, defs, numbers.size()));
 }
 
 template <class G, class Effects>

@@ -339,11 +339,14 @@ private:
             },
             [&, pair = std::size_t{0}, use = std::size_t{0}](node_id n, effect_sink& sink) mutable {
                 for (std::size_t i = n == 0 ? 0 : end_[n - 1]; i != end_[n]; ++i)
-                    sink.add(touches_[i].kind, touches_[i].value);
+                    sink.add(touches_[i].kind == touch::access::allocate ? touch::access::def // the copy of a spill
+                                                                         : touches_[i].kind,  // holds all bytes
+                             touches_[i].value);
                 auto const [kind, of] = result_.steps[n];
                 bool const is_copy =
                     kind == spilled_program::kind::copied_out || kind == spilled_program::kind::copied_back;
                 sink.may_recompute(!is_copy && p_.may_recompute(of));
+                sink.only_views(); // or plan_memory() has refused the program
                 for (; pair != overwrites_.size() && overwrites_[pair].step == n; ++pair)
                     sink.may_overwrite(overwrites_[pair].in, overwrites_[pair].out);
                 for (; use != edge_uses_.size() && next[edge_uses_[use].pred] == n; ++use)
@@ -650,7 +653,7 @@ namespace sublet {
 SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& given,
                                         advice_options const& wanted)
 {
-    auto const asked = detail::tabulated_options(given, p.values());
+    auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& options = *asked;
     detail::asked_options const asked_advice(wanted, p.values(), &advice_options::remat_cost,
                                              &advice_options::movable);

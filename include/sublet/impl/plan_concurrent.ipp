@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/detail/planned_buffers.hpp>
+#include <sublet/detail/unclear.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/pack.hpp>
@@ -37,8 +38,13 @@ SUBLET_DECL witness as_witness(dependence_violation const& v)
     step_id const last = v.steps.empty() ? no_step : v.steps.back();
     switch (v.what) {
     case dependence_violation::kind::several_defs:
-        return {.what = fault::several_defs, .value = v.value, .step = last};
+        return {.what = fault::several_defs,
+                .value = v.value,
+                .needed = v.steps.size() == 2 && v.steps.front() == no_step,
+                .step = last};
     case dependence_violation::kind::cycle: return {.what = fault::cycle, .step = last, .schedule = v.steps};
+    case dependence_violation::kind::defined_later:
+        return {.what = fault::used_undefined, .value = v.value, .other = v.value, .step = last};
     case dependence_violation::kind::never_defined: break;
     }
     return {.what = fault::used_undefined, .value = v.value, .step = last};
@@ -180,7 +186,7 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
     result.figures.steps = p.steps();
     result.figures.values = p.values();
 
-    result.figures.refuted = refuse_unclear_view(p, options);
+    result.figures.refuted = find_unclear(p, options);
     if (result.figures.refuted) return result;
     auto const role = options.role.tabulate(p.values(), "role");
     dependence_graph const g = dependences(p, dependences_of(options, wanted.handoffs));
@@ -190,6 +196,7 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
     }
     buffer_table table = gather_buffers(touch_ranges(p, role), options);
     result.figures.refuted = oversized_view(table); // of classes before they are joined
+    result.figures.external = external_roots(table);
     set_chosen_pools(table, options, room);
     bool const has_pairs = options.in_place && !p.overwrites().empty();
     bounds_with_pairs bounds;
@@ -264,7 +271,7 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
                                                  concurrent_options const& wanted)
 {
     std::clock_t const begin = std::clock();
-    auto const asked = detail::tabulated_options(given, p.values());
+    auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& options = *asked;
     std::vector<pool_limits> room = options.pools;
     planned_concurrently result = detail::plan_concurrent(p, options, wanted, room);

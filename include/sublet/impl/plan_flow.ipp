@@ -2,6 +2,7 @@
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/checking/witness.hpp>
 #include <sublet/detail/planned_buffers.hpp>
+#include <sublet/detail/unclear.hpp>
 #include <sublet/detail/segment_tree.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/pack.hpp>
@@ -61,7 +62,7 @@ SUBLET_DECL bool keep_pieces(snapshot const& p, plan_options const& options, pla
     auto root = [&classes](value_id v) { return classes.root[classes.buffer_of[v]]; };
     std::vector<unsigned char> is_made(p.values()), is_piece(p.values());
     for (touch t : p.touches({0, static_cast<step_id>(p.steps())})) {
-        if (t.kind == touch::access::def) is_made[t.value] = 1;
+        if (t.makes()) is_made[t.value] = 1;
         if (t.kind == touch::access::write_view) is_piece[t.value] = 1;
     }
     std::vector<value_role> of_class(p.values(), value_role::intermediate); // by root
@@ -281,7 +282,7 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& 
     detail::expect_listed_order(as_made, given.order);
     snapshot as_listed;
     snapshot const& listed = detail::as_control_flow(as_made, as_listed);
-    auto const asked = detail::tabulated_options(given, listed.values());
+    auto const asked = detail::with_said_views(listed, detail::tabulated_options(given, listed.values()));
     plan_options kept{.bytes = no_size};
     plan_options const& options = detail::keep_pieces(listed, *asked, kept) ? kept : *asked;
     snapshot viewed;
@@ -296,7 +297,9 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& 
     result.figures.steps = p.steps();
     result.figures.values = p.values();
 
-    result.figures.refuted = detail::refuse_unclear_view(p, options);
+    result.figures.refuted = detail::find_unclear(listed, *asked);
+    if (result.figures.refuted && flow.allows_undefined && result.figures.refuted->what == fault::unwritten)
+        result.figures.refuted.reset();
     if (result.figures.refuted) return result;
     std::vector<value_role> const role = options.role.tabulate(p.values(), "role");
     std::vector<step_id> const steps = detail::steps_in_order(p, plan.order);
@@ -319,6 +322,7 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& 
     buffer_table table = gather_buffers(detail::hulls(p, lives), options);
     result.figures.refuted = detail::oversized_view(table); // of classes before they are joined
     detail::drop_unwritten(p, table);
+    result.figures.external = detail::external_roots(p, table);
     detail::set_chosen_pools(table, options, options.pools);
     bool const has_pairs = options.in_place && !p.overwrites().empty();
     bool const are_exact = !has_pairs && is_unwritten.empty() &&

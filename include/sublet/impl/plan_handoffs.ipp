@@ -164,7 +164,7 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
 {
     SUBLET_EXPECTS(how.minimum_gain <= 1000, "sublet: minimum_gain is %, but at most 1000 thousandths",
                    how.minimum_gain);
-    auto const asked = detail::tabulated_options(given, p.values());
+    auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& options = *asked;
     detail::asked_options const asked_durations(how, p.steps(), &handoff_options::duration);
     handoff_options const& wanted = *asked_durations;
@@ -238,7 +238,9 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
         plan.arena_bytes.clear();
         plan.blocks.clear();
         detail::set_offsets(placed, plan);
+        std::vector<value_id> external = std::move(result.figures.external);
         result.figures = plan_report{};
+        result.figures.external = std::move(external);
         result.figures.reading = program_reading::concurrent;
         result.figures.is_scheduled = true;
         result.figures.is_cut_short = !is_known;

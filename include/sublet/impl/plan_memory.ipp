@@ -3,6 +3,7 @@
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/witness.hpp>
 #include <sublet/detail/planned_buffers.hpp>
+#include <sublet/detail/unclear.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/sharing/in_place.hpp>
@@ -16,7 +17,7 @@ namespace sublet {
 
 SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& given)
 {
-    auto const asked = detail::tabulated_options(given, p.values());
+    auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& options = *asked;
     std::clock_t const begin = std::clock();
     planned_memory result;
@@ -26,7 +27,7 @@ SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& gi
     result.figures.steps = p.steps();
     result.figures.values = p.values();
 
-    result.figures.refuted = detail::refuse_unclear_view(p, options);
+    result.figures.refuted = detail::find_unclear(p, options);
     if (result.figures.refuted) return result;
     live_ranges const lives = lifetimes(p, detail::lifetimes_of(options));
     if (lives.violation) {
@@ -44,6 +45,7 @@ SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& gi
         return result;
     }
     buffer_table table = gather_buffers(lives, options);
+    result.figures.external = detail::external_roots(table);
     detail::set_chosen_pools(table, options, options.pools);
     std::vector<step_id> const steps = detail::steps_in_order(p, options.order);
     std::vector<memory_plan::in_place_pair> pairs;

@@ -185,7 +185,7 @@ SUBLET_DECL planned_nested plan_nested(program_tree const& tree, std::vector<pla
     std::vector<std::vector<value_id>> alias_of;
     for (std::size_t i = 0; i != tree.size(); ++i) {
         std::size_t const values = tree.program_of(static_cast<program_id>(i)).values();
-        options.push_back(*detail::tabulated_options(given[i], values));
+        options.push_back(*detail::with_said_views(tree.program_of(static_cast<program_id>(i)), detail::tabulated_options(given[i], values)));
         alias_of.push_back(options[i].alias_of.tabulate(values, "alias_of"));
     }
 

@@ -104,7 +104,6 @@ SUBLET_DECL plan_requirements derive_requirements(snapshot const& program, plan_
         d.class_role[r] = d.class_role[r] | d.role[v];
         if (d.pinned[r] == no_offset && d.pinned[v] != no_offset && d.pinned[v] >= d.offset_in_root[v])
             d.pinned[r] = d.pinned[v] - d.offset_in_root[v];
-        if (!d.eligible[v]) d.eligible[r] = 0;
     }
 
     d.first_def.assign(values, plan_requirements::never);

@@ -2,6 +2,7 @@
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/witness.hpp>
 #include <sublet/detail/planned_buffers.hpp>
+#include <sublet/detail/unclear.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/plan.hpp>
@@ -46,7 +47,7 @@ struct equal_size_pairs {
             for (touch t : program.touches(s)) sink.add(t.kind, t.value);
             for (overwrite o : program.overwrites(s))
                 if (size[class_of[o.in]] == size[class_of[o.out]]) sink.may_overwrite(o.in, o.out);
-            sink.may_recompute(program.may_recompute(s));
+            copy_promises(program, s, sink);
         }
         for (edge_use u : program.edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
     }
@@ -54,12 +55,15 @@ struct equal_size_pairs {
 
 /// Lists the buffers that need storage. They are compared and joined with the sizes of the largest batch,
 /// which are known and not 0 if and only if those of all other batches are. Returns what refutes every plan:
-/// a view that is larger than its root for the largest or the smallest batch (otherwise for none).
+/// a view that is larger than its root for the largest or the smallest batch (otherwise for none); `external`
+/// gets the roots of storage that is not planned.
 SUBLET_DECL std::optional<witness> list_symbolic(snapshot const& p, symbolic_options const& options,
-                                                 live_ranges const& lives, symbolic_plan& plan)
+                                                 live_ranges const& lives, symbolic_plan& plan,
+                                                 std::vector<value_id>& external)
 {
     auto const bytes = options.bytes.tabulate(p.values(), "bytes");
     buffer_table table = gather_buffers(lives, options.at(options.max_batch));
+    external = external_roots(table);
     std::optional<witness> refuted;
     for (byte_count batch : {options.max_batch, byte_count{1}})
         if (auto const fact = oversized_view(gather_buffers(lives, options.at(batch))))
@@ -83,6 +87,9 @@ SUBLET_DECL std::optional<witness> list_symbolic(snapshot const& p, symbolic_opt
         plan.buffers.push_back({b.root, b.life, bytes[b.root], alignment, b.pool});
     }
     for (buffer_id b : table.buffer_of) plan.buffer_of.push_back(planned[b]);
+    for (value_id v = 0; v != p.values(); ++v)
+        if (buffer const& b = table.buffers[table.buffer_of[v]]; b.is_empty_storage())
+            plan.empty.push_back({v, b.pool, 0});
     if (table.offset_in_root.empty()) return refuted;
     auto const offset = options.view_offset.tabulate(p.values(), "view_offset");
     auto const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
@@ -115,6 +122,7 @@ SUBLET_DECL void fill_report(planned_symbolic::summary& report, symbolic_plan co
                              symbolic_packing const& packed)
 {
     report.buffers = plan.buffers.size();
+    report.unsized = plan.unsized;
     for (symbolic_plan::buffer const& b : plan.buffers) report.naive = checked_add(report.naive, b.size);
     for (affine_bytes const& arena : plan.arena) report.arena = checked_add(report.arena, arena);
     for (batch_sample const& sample : packed.samples) {
@@ -136,7 +144,7 @@ namespace sublet {
 SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options const& given)
 {
     SUBLET_EXPECTS(given.max_batch >= 1, "sublet: the largest batch is at least 1");
-    auto const asked = detail::tabulated_options(given, p.values());
+    auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     symbolic_options const& options = *asked;
     std::clock_t const begin = std::clock();
     planned_symbolic result;
@@ -148,10 +156,13 @@ SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options c
     result.figures.values = p.values();
 
     plan_options const largest = options.at(options.max_batch);
-    if (auto const unclear = detail::refuse_unclear_view(p, largest)) {
-        result.figures.refuted = *unclear;
-        return result;
-    }
+    // An offset is affine in the batch: a multiple of an alignment for 1 and 2 is one for all.
+    for (byte_count batch : {options.max_batch, byte_count{1}, detail::smaller(options.max_batch, byte_count{2})})
+        if (auto unclear = detail::find_unclear(p, options.at(batch))) {
+            if (unclear->what == fault::unlike_root) unclear->batch = batch;
+            result.figures.refuted = std::move(unclear);
+            return result;
+        }
     live_ranges const lives = lifetimes(p, detail::lifetimes_of(largest));
     if (lives.violation) {
         auto const [value, position, what] = *lives.violation;
@@ -169,12 +180,18 @@ SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options c
         return result;
     }
     plan.buffer_of.clear();
-    result.figures.refuted = detail::list_symbolic(p, options, lives, plan);
+    result.figures.refuted = detail::list_symbolic(p, options, lives, plan, result.figures.external);
     detail::symbolic_packing packed = detail::pack_symbolic(plan.buffers, options.max_batch, options.mixing,
                                                             detail::pack_budgets(options.effort));
     for (std::size_t b = 0; b != plan.buffers.size(); ++b) plan.buffers[b].start = packed.start[b];
     plan.arena = std::move(packed.arena);
     if (plan.arena.size() < options.pools.size()) plan.arena.resize(options.pools.size());
+    for (memory_plan::empty_value const& e : plan.empty) {
+        SUBLET_EXPECTS(e.pool < 65536,
+                       "sublet: value % names pool %, which is out of range (pools are numbered from 0)",
+                       e.value, e.pool);
+        if (e.pool >= plan.arena.size()) plan.arena.resize(e.pool + 1);
+    }
     detail::fill_report(result.figures, plan, packed);
     result.figures.fits_up_to = detail::largest_that_fits(plan, options.pools);
 

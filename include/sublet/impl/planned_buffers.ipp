@@ -25,12 +25,30 @@ SUBLET_DECL std::optional<witness> oversized_view(buffer_table const& table)
                    .needed = its.size};
 }
 
-SUBLET_DECL std::optional<witness> refuse_unclear_view(snapshot const& p, plan_options const& options)
+SUBLET_DECL std::vector<value_id> external_roots(buffer_table const& table)
 {
-    auto const found = find_unclear_view(p, options.alias_of);
-    if (!found) return std::nullopt;
-    return witness{
-        .what = fault::unclear_view, .value = found->value, .other = found->of, .step = found->step};
+    std::vector<value_id> roots;
+    for (buffer const& b : table.buffers)
+        if ((!b.eligible || has_role(b.role, value_role::external)) && !is_empty(b.life))
+            roots.push_back(b.root);
+    return roots;
+}
+
+SUBLET_DECL std::vector<value_id> external_roots(snapshot const& p, buffer_table const& table)
+{
+    std::vector<value_id> roots;
+    bool is_any = false;
+    for (buffer const& b : table.buffers)
+        is_any = is_any || !b.eligible || has_role(b.role, value_role::external);
+    if (!is_any) return roots;
+    std::vector<unsigned char> is_used(table.buffers.size(), 0);
+    for (touch t : p.touches({0, static_cast<step_id>(p.steps())})) is_used[table.buffer_of[t.value]] = 1;
+    for (edge_use u : p.edge_uses()) is_used[table.buffer_of[u.value]] = 1;
+    for (std::size_t i = 0; i != table.buffers.size(); ++i) {
+        buffer const& b = table.buffers[i];
+        if (is_used[i] && (!b.eligible || has_role(b.role, value_role::external))) roots.push_back(b.root);
+    }
+    return roots;
 }
 
 SUBLET_DECL snapshot with_view_uses(snapshot const& p, plan_options const& options)
@@ -56,12 +74,12 @@ SUBLET_DECL snapshot with_view_uses(snapshot const& p, plan_options const& optio
                 std::sort(made.begin(), made.end());
                 for (touch t : p.touches(s)) {
                     value_id const root = classes.root[classes.buffer_of[t.value]];
-                    bool const needs_root = t.kind == touch::access::view ||
+                    bool const needs_root = t.views_what_is_there() ||
                                             (t.kind == touch::access::write_view && exists[root]);
                     if (needs_root && !std::binary_search(made.begin(), made.end(), root)) sink.use(root);
                 }
                 for (overwrite o : p.overwrites(s)) sink.may_overwrite(o.in, o.out);
-                sink.may_recompute(p.may_recompute(s));
+                copy_promises(p, s, sink);
             }
             for (edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
         });
@@ -79,13 +97,13 @@ SUBLET_DECL std::optional<witness> list_planned(buffer_table const& table, memor
     for (std::size_t i = 0; i != table.buffers.size(); ++i) {
         buffer const& b = table.buffers[i];
         if (b.is_unsized()) plan.unsized.push_back(b.root);
-        if (!b.is_planned()) continue;
-        if (b.conflicting_pin != no_offset && !refuted)
+        if (b.conflicting_pin != no_offset && !refuted && (b.is_planned() || b.is_empty_storage()))
             refuted = witness{.what = fault::off_pin,
                               .value = b.root,
                               .begin = b.pinned,
                               .needed = b.conflicting_pin,
                               .pool = b.pool};
+        if (!b.is_planned()) continue;
         planned[i] = static_cast<buffer_id>(plan.buffers.size());
         problem.buffers.push_back({b.life, b.size, b.alignment, b.pool, b.pinned});
         plan.buffers.push_back({b.root, b.life, b.size, b.alignment, b.pool, no_offset});
@@ -97,6 +115,12 @@ SUBLET_DECL std::optional<witness> list_planned(buffer_table const& table, memor
         }
     plan.buffer_of.resize(table.buffer_of.size());
     for (std::size_t v = 0; v != plan.buffer_of.size(); ++v) plan.buffer_of[v] = planned[table.buffer_of[v]];
+    bool has_empty = false;
+    for (buffer const& b : table.buffers) has_empty = has_empty || b.is_empty_storage();
+    for (std::size_t v = 0; v != plan.buffer_of.size() && has_empty; ++v)
+        if (buffer const& b = table.buffers[table.buffer_of[v]]; b.is_empty_storage())
+            plan.empty.push_back(
+                {static_cast<value_id>(v), b.pool, b.pinned == no_offset ? byte_count{0} : b.pinned});
     plan.offset_in_root = table.offset_in_root;
     return refuted;
 }
@@ -166,6 +190,12 @@ SUBLET_DECL void set_offsets(placement const& placed, memory_plan& plan)
     for (placement::pool_result const& pool : placed.pools) {
         plan.arena_bytes.push_back(pool.height);
         plan.blocks.insert(plan.blocks.end(), pool.blocks.begin(), pool.blocks.end());
+    }
+    for (memory_plan::empty_value const& e : plan.empty) { // its pool has an arena, perhaps of no bytes
+        SUBLET_EXPECTS(e.pool < 65536,
+                       "sublet: value % names pool %, which is out of range (pools are numbered from 0)",
+                       e.value, e.pool);
+        if (e.pool >= plan.arena_bytes.size()) plan.arena_bytes.resize(e.pool + 1, 0);
     }
 }
 

@@ -55,6 +55,9 @@
 ///       begin         bytes, its first byte in its root; in all values, or in none if all are "0"
 ///     handoffs      waits that a concurrent execution must keep
 ///       from, to      ids of steps: `to` begins after `from` has ended
+///     empty         values of storage of 0 bytes, ascending, with their places; only if there are any
+///       value, pool   ids
+///       offset        bytes
 ///     unsized       ids of roots of buffers of unknown size, each once
 ///
 /// A limit of a pool is an option and no part of a plan.
@@ -103,6 +106,11 @@ public:
         });
         write_list("handoffs", plan.handoffs,
                    [&](handoff h) { text_ << "{\"from\": " << h.from << ", \"to\": " << h.to; });
+        if (!plan.empty.empty())
+            write_list("empty", plan.empty, [&](memory_plan::empty_value const& e) {
+                text_ << "{\"value\": " << e.value << ", \"pool\": " << e.pool;
+                write_bytes_member(", \"offset\": ", e.offset);
+            });
         write_ids("unsized", plan.unsized);
         text_ << "\n}\n";
     }

@@ -123,6 +123,7 @@ public:
     void may_overwrite(value_id in, value_id out) { pairs_.push_back({0, in, out}); }
     /// Of the step that ends next.
     void may_recompute() { recomputable_.push_back(static_cast<step_id>(steps())); }
+    void only_views() { only_views_.push_back(static_cast<step_id>(steps())); }
     /// Requires: a node is open.
     step_id end_step();
 
@@ -180,7 +181,7 @@ private:
     std::vector<std::size_t> pair_end_;   // by step, into pairs_
     std::vector<sublet::touch> touches_;
     std::vector<overwrite> pairs_; // their step stays 0
-    std::vector<step_id> recomputable_; // ascending
+    std::vector<step_id> recomputable_, only_views_; // ascending
     std::vector<edge> edges_;
     std::vector<edge_use> operands_;
 };

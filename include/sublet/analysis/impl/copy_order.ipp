@@ -46,6 +46,7 @@ SUBLET_DECL void program_builder::emit_step(std::size_t s, effect_sink& sink) co
     for (std::size_t o = s == 0 ? 0 : pair_end_[s - 1]; o != pair_end_[s]; ++o)
         sink.may_overwrite(pairs_[o].in, pairs_[o].out);
     sink.may_recompute(std::binary_search(recomputable_.begin(), recomputable_.end(), s));
+    sink.only_views(std::binary_search(only_views_.begin(), only_views_.end(), s));
 }
 
 } // namespace sublet::detail

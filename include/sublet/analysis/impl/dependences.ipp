@@ -200,8 +200,25 @@ SUBLET_DECL std::optional<dependence_violation> find_roots(snapshot const& p,
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s)) {
             value_id const of = root[t.value];
-            if (t.kind == touch::access::view && def_of[of] == no_step && !is_given(role[of]))
+            if (t.views_what_is_there() && def_of[of] == no_step && !is_given(role[of]))
                 return dependence_violation{dependence_violation::kind::never_defined, of, {s}};
+        }
+    return std::nullopt;
+}
+
+/// A step that changes a value and is listed before the step that makes it: either has to wait for the other.
+SUBLET_DECL std::optional<dependence_violation> change_before_def(snapshot const& p,
+                                                                  dependence_options const& options,
+                                                                  std::vector<step_id> const& def_of)
+{
+    std::vector<step_id> const listed = steps_in_order(p, options.listed);
+    std::vector<step_id> position(p.steps());
+    for (step_id at = 0; at != listed.size(); ++at) position[listed[at]] = at;
+    for (step_id s : listed)
+        for (touch t : p.touches(s)) {
+            step_id const maker = def_of[t.value];
+            if (t.kind == touch::access::write && maker != no_step && position[s] < position[maker])
+                return dependence_violation{dependence_violation::kind::defined_later, t.value, {s}};
         }
     return std::nullopt;
 }
@@ -222,9 +239,9 @@ namespace sublet {
 SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options const& given)
 {
     detail::expect_steps_run_once(p);
-    detail::asked_options const asked(given, p.values(), &dependence_options::role,
-                                      &dependence_options::alias_of, &dependence_options::view_offset,
-                                      &dependence_options::bytes);
+    auto const asked = detail::with_said_views(
+        p, detail::asked_options(given, p.values(), &dependence_options::role, &dependence_options::alias_of,
+                                 &dependence_options::view_offset, &dependence_options::bytes));
     dependence_options const& options = *asked;
     dependence_graph g;
     std::vector<step_id> def_of;
@@ -254,7 +271,7 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
                 if (begin != end) add(begin, end);
                 if (s != range.first) add(points.last(s - 1), begin);
                 for (touch t : p.touches(s)) {
-                    step_id const needed_from = t.kind == touch::access::view ? def_of[root[t.value]]
+                    step_id const needed_from = t.views_what_is_there() ? def_of[root[t.value]]
                                                 : t.defines()                 ? no_step
                                                                               : def_of[t.value];
                     if (needed_from != no_step && needed_from != s) add(points.last(needed_from), begin);
@@ -275,6 +292,8 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
         for (step_id y : after[x]) ++in_degree[y];
     std::vector<step_id> const order = detail::topological_points(after, in_degree, options.order);
     if (order.size() != points.size()) {
+        g.violation = detail::change_before_def(p, options, def_of);
+        if (g.violation) return g;
         g.violation = dependence_violation{dependence_violation::kind::cycle, no_value, {}};
         for (step_id x : detail::residual_cycle(after, in_degree)) {
             auto& steps = g.violation->steps;

@@ -43,19 +43,6 @@ SUBLET_DECL lifetimes_options lifetimes_of(plan_options const& options)
     return {options.role, options.order, options.alias_of, options.view_offset, options.bytes};
 }
 
-SUBLET_DECL std::optional<unclear_view> find_unclear_view(snapshot const& p,
-                                                          per_value<value_id> const& alias_of)
-{
-    std::vector<value_id> const of = alias_of.tabulate(p.values(), "alias_of");
-    for (step_id s = 0; s != p.steps(); ++s)
-        for (touch t : p.touches(s))
-            if (t.defines() && t.makes_view() != (of[t.value] != no_value)) {
-                (void)aliases(p.values(), [&](value_id v) { return of[v]; }); // refuses a cycle of views
-                return unclear_view{s, t.value, of[t.value]};
-            }
-    return std::nullopt;
-}
-
 SUBLET_DECL std::vector<byte_count> offsets_in_roots(std::vector<value_id> const& alias_of,
                                                      std::vector<byte_count> const& view_offset)
 {
@@ -200,9 +187,9 @@ namespace sublet {
 SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& given)
 {
     detail::expect_steps_run_once(p);
-    detail::asked_options const asked(given, p.values(), &lifetimes_options::role,
-                                      &lifetimes_options::alias_of, &lifetimes_options::view_offset,
-                                      &lifetimes_options::bytes);
+    auto const asked = detail::with_said_views(
+        p, detail::asked_options(given, p.values(), &lifetimes_options::role, &lifetimes_options::alias_of,
+                                 &lifetimes_options::view_offset, &lifetimes_options::bytes));
     lifetimes_options const& options = *asked;
     std::vector<step_id> const steps = detail::steps_in_order(p, options.order);
     std::vector<value_role> const role = options.role.tabulate(p.values(), "role");
@@ -256,7 +243,7 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& gi
         buffer_classes const classes = aliases(p.values(), [&](value_id v) { return alias_of[v]; });
         for (step_id at = 0; at != positions; ++at)
             for (touch t : p.touches(steps[at]))
-                if (t.kind == touch::access::view)
+                if (t.views_what_is_there())
                     check_defined(classes.root[classes.buffer_of[t.value]], at, at + 1);
     }
     if (lives.violation || options.order.empty()) return lives;
@@ -311,9 +298,9 @@ SUBLET_DECL buffer_table gather_buffers(live_ranges const& lives, plan_options c
             if (b.pinned == no_offset) b.pinned = pin;
             if (pin != b.pinned || pinned[v] < begin) b.conflicting_pin = pinned[v];
         }
-        bool const is_sized = b.size != no_size && bytes[v] != no_size;
-        byte_count const end = is_sized && detail::sum_fits(begin, bytes[v]) ? begin + bytes[v] : begin;
-        if (is_sized && (end > b.size || end < bytes[v]) && table.oversized_view == no_value) {
+        byte_count const own = bytes[v] == no_size ? 0 : bytes[v]; // the rest of the root, if there is any
+        byte_count const end = detail::sum_fits(begin, own) ? begin + own : begin;
+        if (b.size != no_size && (end > b.size || end < own) && table.oversized_view == no_value) {
             table.oversized_view = static_cast<value_id>(v);
             table.oversized_bytes = end;
         }

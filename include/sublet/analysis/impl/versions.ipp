@@ -325,7 +325,7 @@ SUBLET_DECL snapshot renamed(snapshot const& p, listed_touches const& listed, st
                     value_id const v = t.value, version = name[touch_index++];
                     if (t.defines()) {
                         bool const is_same_storage = !is_kept.empty() && is_kept[version] != 0;
-                        if (t.kind == touch::access::def && is_same_storage)
+                        if (t.makes() && is_same_storage)
                             sink.add(touch::access::write_view, version);
                         else sink.add(t.kind, version);
                         if (used_at[v] == s && defined_at[v] != s) sink.may_overwrite(used_as[v], version);
@@ -340,7 +340,7 @@ SUBLET_DECL snapshot renamed(snapshot const& p, listed_touches const& listed, st
                 for (overwrite o : p.overwrites(s)) // a pair without effect is dropped
                     if (o.in != o.out && used_at[o.in] == s && defined_at[o.out] == s)
                         sink.may_overwrite(used_as[o.in], defined_as[o.out]);
-                sink.may_recompute(p.may_recompute(s));
+                copy_promises(p, s, sink);
             }
             for (edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, name[at_end++]);
         });
@@ -390,14 +390,19 @@ SUBLET_DECL versioned_program detail::versions_of(snapshot const& p, version_opt
 SUBLET_DECL versioned_program versions(snapshot const& p, plan_options const& given,
                                        per_value<bool> const& same_storage)
 {
-    auto const asked = detail::tabulated_options(given, p.values());
+    auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& options = *asked;
     auto keeps = same_storage.tabulate(p.values());
     for (value_id v = 0; v != p.values(); ++v)
         if (options.pinned[v] != no_offset || !options.eligible[v]) keeps[v] = 1;
-    return detail::versions_of(
+    versioned_program made = detail::versions_of(
         p,
         {.role = options.role, .alias_of = options.alias_of, .same_storage = keeps, .order = options.order});
+    if (p.said_views().empty()) return made;
+    plan_options const lifted = with_versions(options, made);
+    std::size_t const values = made.value_of.size();
+    made.program = made.program.with_views(lifted.alias_of.tabulate(values), lifted.view_offset.tabulate(values));
+    return made;
 }
 
 SUBLET_DECL plan_options with_versions(plan_options const& options, versioned_program const& versioned)

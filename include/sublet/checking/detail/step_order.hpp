@@ -75,7 +75,8 @@ private:
     csr_rows accesses_in_;         // by block: twice the index, and 1 for a part
 };
 
-/// A step that defines a view and does not say how, or makes a view of a value that is none.
+/// A step that defines a view and does not say how, or makes a view of a value that is none; or one that
+/// reads a value, changes nothing, and only makes views of other storage.
 std::optional<witness> misnamed_view(snapshot const& p, plan_requirements const& required);
 
 /// Where many steps wait for the same many, they wait for a join, which waits for these: a point that is

@@ -262,7 +262,7 @@ SUBLET_DECL std::vector<unsigned char> find_contested(snapshot const& p, placed_
             for (touch t : p.touches(s))
                 if (t.defines() && classes.is_placed(t.value)) see(now, t.value);
             for (touch t : p.touches(s)) {
-                if (t.kind != touch::access::def || !classes.is_placed(t.value)) continue;
+                if (!t.makes() || !classes.is_placed(t.value)) continue;
                 live_range const its = classes.numbers_at(classes.rank_of(t.value));
                 if (length(its) == 1)
                     now = sets.without(now, {classes.rank_of(t.value), classes.rank_of(t.value) + 1});

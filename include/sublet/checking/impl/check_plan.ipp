@@ -51,7 +51,7 @@ namespace sublet::detail {
 /// Making a view needs the bytes of its root; so does a write through it, if anything makes the root at all.
 SUBLET_DECL bool needs_root(touch t, plan_requirements const& required)
 {
-    if (t.kind != touch::access::write_view) return t.kind == touch::access::view;
+    if (t.kind != touch::access::write_view) return t.views_what_is_there();
     value_id const r = required.root[t.value];
     return is_given(required.role[r]) || required.first_def[r] != plan_requirements::never;
 }
@@ -191,10 +191,10 @@ private:
             // A def is visible to reads at the end of the node, but not to reads of its own step.
             bool const is_there = is_given(required_.role[v]) || required_.first_def[v] < p ||
                                   (m == access_kind::reads_at_end && required_.first_def[v] == p);
-            bool const is_made =
-                m == access_kind::writes || m == access_kind::views || m == access_kind::views_and_changes;
+            bool const is_made = m >= access_kind::views && m <= access_kind::writes;
+            bool const needs_its_root = m == access_kind::views || m == access_kind::views_and_reads;
             if (!is_made && !is_there) found(v, p);
-            if (value_id const r = required_.root[v]; m == access_kind::views && r != v &&
+            if (value_id const r = required_.root[v]; needs_its_root && r != v &&
                                                       !is_given(required_.role[r]) &&
                                                       required_.first_def[r] > p)
                 found(r, p); // a view of storage that is not there
@@ -429,7 +429,8 @@ SUBLET_DECL std::optional<witness> check_plan(snapshot const& p, memory_plan con
                                               plan_options const& options)
 {
     detail::expect_steps_run_once(p);
-    return detail::plan_checker(p, plan, options).first_fault();
+    auto const asked = detail::with_said_views(p, detail::asked_options(options, p.values()));
+    return detail::plan_checker(p, plan, *asked).first_fault();
 }
 
 } // namespace sublet
@@ -627,7 +628,7 @@ namespace sublet {
 SUBLET_DECL std::optional<witness> check_plan(snapshot const& p, symbolic_plan const& plan,
                                               symbolic_options const& options)
 {
-    auto const asked = detail::tabulated_options(options, p.values());
+    auto const asked = detail::with_said_views(p, detail::tabulated_options(options, p.values()));
     return detail::symbolic_checker(p, plan, *asked).first_fault();
 }
 
@@ -889,7 +890,7 @@ SUBLET_DECL std::optional<witness> check_flow_plan(snapshot const& as_made, memo
     detail::expect_listed_order(as_made, given.order);
     snapshot listed;
     snapshot const& p = detail::as_control_flow(as_made, listed);
-    auto const asked = detail::tabulated_options(given, p.values());
+    auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& options = *asked;
     if (!detail::is_flow_plan_of(p, plan, options)) return witness{.what = fault::foreign_plan};
     plan_options in_order = options;
@@ -1034,8 +1035,10 @@ SUBLET_DECL bool is_foreign(memory_plan const& plan, std::size_t steps, std::siz
 namespace sublet {
 
 SUBLET_DECL std::optional<witness> check_concurrent_plan(snapshot const& p, memory_plan const& plan,
-                                                         plan_options const& options)
+                                                         plan_options const& given)
 {
+    auto const asked = detail::with_said_views(p, detail::asked_options(given, p.values()));
+    plan_options const& options = *asked;
     detail::expect_steps_run_once(p);
     detail::plan_requirements const required = detail::derive_requirements(p, options);
     if (detail::is_foreign(plan, p.steps(), p.values())) return witness{.what = fault::foreign_plan};
@@ -1114,6 +1117,14 @@ SUBLET_DECL void keep_places(memory_plan const& plan, plan_requirements const& r
         alignment = combine_alignment(alignment, required.alignment[v]);
     }
     if (has_offsets) kept.offset_in_root = required.offset_in_root;
+    for (value_id v = 0; v != values; ++v) {
+        value_id const r = required.root[v];
+        bool const is_empty_value = required.bytes[r] == 0 && required.eligible[r] &&
+                                    !has_role(required.class_role[r], value_role::external) &&
+                                    !is_empty(required.life[r]);
+        byte_count const pin = required.pinned[r];
+        if (is_empty_value) kept.empty.push_back({v, required.pool[r], pin == no_offset ? byte_count{0} : pin});
+    }
     for (memory_plan::placed_buffer& one : kept.buffers) {
         if (one.over == no_buffer) continue;
         one.over = one.over < number.size() ? number[one.over] : no_buffer;
@@ -1131,7 +1142,7 @@ namespace sublet {
 SUBLET_DECL detail::fitted_plan fits(memory_plan const& plan, snapshot const& p, plan_options const& given,
                                      flow_options const& flow)
 {
-    auto const asked = detail::tabulated_options(given, p.values());
+    auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     detail::fitted_plan result;
     memory_plan& kept = result.plan;
     auto const order = detail::order_without_others(plan.order, p.nodes());

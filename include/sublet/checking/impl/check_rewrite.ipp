@@ -205,9 +205,10 @@ SUBLET_DECL std::optional<rewrite_fault> check_rewrite(snapshot const& before, s
                                                        rewrite_options const& given)
 {
     detail::expect_steps_run_once(before);
-    detail::asked_options const asked(given, before.values(), &rewrite_options::role,
+    auto const asked = detail::with_said_views(
+        before, detail::asked_options(given, before.values(), &rewrite_options::role,
                                       &rewrite_options::alias_of, &rewrite_options::given_as,
-                                      &rewrite_options::kept_as);
+                                      &rewrite_options::kept_as));
     rewrite_options const& options = *asked;
     detail::positions_in(options.order, before); // throws if it is no order
     detail::rewrite_checker checker(before, after, options);

@@ -345,7 +345,7 @@ SUBLET_DECL std::vector<byte_access> accesses_of(snapshot const& p, plan_options
         for (touch t : p.touches(step_at[at])) {
             value_id const r = required.root[t.value];
             is_made[t.value] |= t.makes_view();
-            is_viewed[r] |= t.kind == touch::access::view;
+            is_viewed[r] |= t.views_what_is_there();
             if (t.value == r && t.defines()) first_def[r] = smaller(first_def[r], at);
         }
 
@@ -354,7 +354,7 @@ SUBLET_DECL std::vector<byte_access> accesses_of(snapshot const& p, plan_options
         touch const one{v, kind};
         value_id const r = required.root[v];
         bool const makes_root = v == r && first_def[r] == at && one.defines();
-        bool const needs_root = kind == touch::access::view && first_def[r] != no_step;
+        bool const needs_root = one.views_what_is_there() && first_def[r] != no_step;
         if (is_viewed[r] && !is_given(required.role[r]) && (makes_root || needs_root))
             list.push_back({at, pools + values + r, 0, 1, v, makes_root});          // that the root is there
         if (is_made[v]) list.push_back({at, pools + v, 0, 1, v, one.makes_view()}); // its name

@@ -87,8 +87,9 @@ SUBLET_DECL std::optional<witness> larger_than_root(plan_requirements const& req
 {
     for (value_id v = 0; v != required.root.size(); ++v) {
         value_id const r = required.root[v];
-        byte_count const view = required.bytes[v], root = required.bytes[r];
-        if (v == r || view == no_size || root == no_size) continue;
+        byte_count const said = required.bytes[v], root = required.bytes[r];
+        byte_count const view = said == no_size ? 0 : said; // the rest of the root, if there is any
+        if (v == r || root == no_size) continue;
         byte_count const begin = required.offset_in_root[v];
         if (begin > root || view > root - begin)
             return witness{.what = fault::oversized_view,
@@ -98,6 +99,66 @@ SUBLET_DECL std::optional<witness> larger_than_root(plan_requirements const& req
                            .needed = root};
     }
     return std::nullopt;
+}
+
+SUBLET_DECL std::optional<witness> unlike_root(plan_requirements const& required, plan_options const& options)
+{
+    std::size_t const values = required.root.size();
+    for (value_id v = 0; v != values; ++v) {
+        value_id const r = required.root[v];
+        if (v == r) continue;
+        auto says = [v, r](char const* name, byte_count its, byte_count of_root) {
+            return witness{.what = fault::unlike_root,
+                           .value = v,
+                           .other = r,
+                           .end = its,
+                           .needed = of_root,
+                           .fact = name};
+        };
+        byte_count const begin = required.offset_in_root[v], alignment = required.alignment[v];
+        if (alignment != required.alignment[r] && begin % alignment != 0)
+            return says("alignment", alignment, begin);
+        if (pool_id const pool = required.pool[v]; pool != 0 && pool != required.pool[r])
+            return says("pool", pool, required.pool[r]);
+        bool const is_external = has_role(required.role[v], value_role::external);
+        if (is_external && !has_role(required.role[r], value_role::external)) return says("role", 0, 0);
+        if (!required.eligible[v] && required.eligible[r]) return says("eligible", 0, 1);
+    }
+    for (plan_options::pool_choice const& c : options.pool_choices)
+        if (c.value < values && required.root[c.value] != c.value)
+            return witness{.what = fault::unlike_root,
+                           .value = c.value,
+                           .other = required.root[c.value],
+                           .end = c.pool,
+                           .fact = "pool_choices"};
+    return std::nullopt;
+}
+
+/// A value of storage of 0 bytes without a place, or with another than its own; or a place of another value.
+SUBLET_DECL std::optional<witness> misplaced_empty_value(plan_requirements const& required,
+                                                         memory_plan const& plan)
+{
+    std::size_t next = 0; // in plan.empty
+    for (value_id v = 0; v != required.root.size(); ++v) {
+        value_id const r = required.root[v];
+        bool const is_empty_value = !has_role(required.class_role[r], value_role::external) &&
+                                    required.eligible[r] && required.bytes[r] == 0 &&
+                                    !is_empty(required.life[r]);
+        bool const has_place = next != plan.empty.size() && plan.empty[next].value == v;
+        if (is_empty_value != has_place)
+            return witness{.what = has_place ? fault::needless : fault::unplaced, .value = v};
+        if (!has_place) continue;
+        memory_plan::empty_value const at = plan.empty[next++];
+        byte_count const offset = required.pinned[r] == no_offset ? 0 : required.pinned[r];
+        if (at.pool != required.pool[r])
+            return witness{.what = fault::wrong_pool, .value = v, .pool = required.pool[r]};
+        for (byte_count needed : {offset, required.pinned[v]})
+            if (needed != at.offset && needed != no_offset)
+                return witness{
+                    .what = fault::off_pin, .value = v, .begin = at.offset, .needed = needed, .pool = at.pool};
+    }
+    if (next == plan.empty.size()) return std::nullopt;
+    return witness{.what = fault::needless, .value = plan.empty[next].value};
 }
 
 SUBLET_DECL std::optional<witness> wrong_storage(plan_requirements const& required, memory_plan const& plan)
@@ -111,7 +172,7 @@ SUBLET_DECL std::optional<witness> wrong_storage(plan_requirements const& requir
             return witness{.what = fault::unplaced, .value = v};
         }
     }
-    return std::nullopt;
+    return misplaced_empty_value(required, plan);
 }
 
 SUBLET_DECL std::optional<witness> misplaced(plan_requirements const& required, memory_plan const& plan,
@@ -157,7 +218,7 @@ SUBLET_DECL std::optional<witness> misplaced(plan_requirements const& required, 
         // A multiple of each alignment is a multiple of their lcm, which might exceed 64 bits.
         byte_count const of_pool = pool < options.pools.size() ? options.pools[pool].alignment : 1;
         byte_count const of_value = required.alignment[v];
-        bool const is_asked = required.offset_in_root[v] % of_value == 0; // else the view cannot have it
+        bool const is_asked = required.offset_in_root[v] % of_value == 0; // else it is said of the root
         if (is_asked && offset % of_value != 0) return refuse(fault::misaligned, of_value);
         bool const begins_there = required.offset_in_root[v] == 0; // where its root begins
         if (begins_there && offset % of_pool != 0) return refuse(fault::misaligned, of_pool);
@@ -213,6 +274,7 @@ SUBLET_DECL std::optional<witness> check_places(plan_requirements const& require
                                                 plan_options const& options)
 {
     if (auto fact = larger_than_root(required)) return fact;
+    if (auto fact = unlike_root(required, options)) return fact;
     if (auto fact = wrong_storage(required, plan)) return fact;
     if (auto fact = misplaced(required, plan, options)) return fact;
     for (std::size_t i = 0; i != plan.arena_bytes.size() && i != options.pools.size(); ++i) {

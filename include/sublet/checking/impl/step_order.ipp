@@ -4,6 +4,7 @@
 #include <sublet/impl/config.hpp>
 
 #include <algorithm>
+#include <span>
 #include <bit>
 #include <utility>
 
@@ -82,19 +83,43 @@ SUBLET_DECL byte_order::byte_order(snapshot const& p, plan_requirements const& r
     });
 }
 
+/// What a step reads that changes nothing and only makes views of other storage.
+SUBLET_DECL std::optional<witness> unwritten_views(std::span<touch const> touches, step_id s,
+                                                   plan_requirements const& required)
+{
+    std::vector<value_id> viewed; // roots
+    for (touch t : touches) {
+        if (t.writes()) return std::nullopt;
+        if (t.makes_view()) viewed.push_back(required.root[t.value]);
+    }
+    value_id const first = viewed.front();
+    std::sort(viewed.begin(), viewed.end());
+    for (touch t : touches)
+        if (!std::binary_search(viewed.begin(), viewed.end(), required.root[t.value]))
+            return witness{.what = fault::forgotten_write, .value = t.value, .other = first, .step = s};
+    return std::nullopt;
+}
+
 SUBLET_DECL std::optional<witness> misnamed_view(snapshot const& p, plan_requirements const& required)
 {
-    for (step_id s = 0; s != p.steps(); ++s)
-        for (touch t : p.touches(s)) {
+    std::optional<witness> forgotten;
+    for (step_id s = 0; s != p.steps(); ++s) {
+        std::span<touch const> const touches = p.touches(s);
+        bool makes_view = false;
+        for (touch t : touches) {
             if (!t.defines()) continue;
             value_id const r = required.root[t.value];
+            makes_view = makes_view || t.makes_view();
             if (t.makes_view() == (r == t.value))
                 return witness{.what = fault::unclear_view,
                                .value = t.value,
                                .other = r == t.value ? no_value : r,
                                .step = s};
         }
-    return std::nullopt;
+        if (makes_view && !forgotten && touches.size() > 1 && !p.only_views(s))
+            forgotten = unwritten_views(touches, s, required);
+    }
+    return forgotten;
 }
 
 /// Checks that every value is defined once, before its uses; fills in the defining steps.
@@ -107,8 +132,9 @@ SUBLET_DECL std::optional<witness> find_def_fault(snapshot const& p, plan_requir
         for (touch t : p.touches(s)) {
             if (!t.defines()) continue;
             bool const is_second = def_of[t.value] != no_step && def_of[t.value] != s;
-            if (is_given(role[t.value]) || is_second)
-                return witness{.what = fault::several_defs, .value = t.value, .step = s};
+            if (bool const is_there = is_given(role[t.value]); is_there || is_second)
+                return witness{
+                    .what = fault::several_defs, .value = t.value, .needed = is_there, .step = s};
             def_of[t.value] = s;
         }
     auto undefined = [&](value_id v, step_id s) {
@@ -120,7 +146,7 @@ SUBLET_DECL std::optional<witness> find_def_fault(snapshot const& p, plan_requir
     auto exists = [&](value_id v) { return is_given(role[v]) || def_of[v] != no_step; };
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s))
-            if (value_id const r = required.root[t.value]; t.kind == touch::access::view && !exists(r))
+            if (value_id const r = required.root[t.value]; t.views_what_is_there() && !exists(r))
                 return undefined(r, s);
             else if (!t.defines() && (!exists(t.value) || def_of[t.value] == s)) return undefined(t.value, s);
     for (edge_use u : p.edge_uses())
@@ -262,7 +288,7 @@ SUBLET_DECL step_order order_of_steps(snapshot const& p, plan_requirements const
             for (touch t : p.touches(s)) {
                 value_id const needed = t.makes_view() ? required.root[t.value] : t.value;
                 step_id const maker = def_of[needed];
-                if (t.kind == touch::access::def || maker == no_step || maker == s) continue;
+                if (t.makes() || maker == no_step || maker == s) continue;
                 bool const may_be_first = t.kind == touch::access::write_view; // to write the storage
                 if (!may_be_first || required.position[maker] < required.position[s]) add(maker, s);
             }

@@ -289,6 +289,10 @@ SUBLET_DECL std::vector<step_id> concurrent_step_order(snapshot const& p, plan_o
                                     : is_second ? fault::several_defs
                                                 : fault::used_undefined,
                             .value = g.violation->value,
+                            .other = g.violation->what == dependence_violation::kind::defined_later
+                                         ? g.violation->value
+                                         : no_value,
+                            .needed = is_second && g.violation->steps.front() == no_step,
                             .step = g.violation->steps.empty() ? no_step : g.violation->steps.back()});
     }
     program_order const listed(p, options);

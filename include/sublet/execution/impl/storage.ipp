@@ -2,6 +2,7 @@
 #include <sublet/checking/detail/places.hpp>
 #include <sublet/checking/witness.hpp>
 #include <sublet/detail/sorting.hpp>
+#include <sublet/detail/unclear.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/impl/config.hpp>
 
@@ -78,12 +79,17 @@ private:
             SUBLET_EXPECTS(!is_scratch[t.value] || defines,
                            "sublet: scratch may not be read by a step, but value % is, by step %", t.value,
                            step);
-            (is_scratch[t.value] ? lowered_.scratch
-             : may_write         ? lowered_.defs
-                                 : lowered_.uses)
-                .append(t.value);
-            if (t.kind == touch::access::view) lowered_.views.append(t.value);
-            if (t.writes() && t.kind != touch::access::def) {
+            bool is_again = false; // a view that the step reads and writes
+            if (t.kind == touch::access::read_view)
+                for (touch u : program_.touches(step))
+                    is_again = is_again || (u.value == t.value && u.kind == touch::access::write_view);
+            if (!is_again)
+                (is_scratch[t.value] ? lowered_.scratch
+                 : may_write         ? lowered_.defs
+                                     : lowered_.uses)
+                    .append(t.value);
+            if (t.views_what_is_there() && !is_again) lowered_.views.append(t.value);
+            if (t.writes() && !t.makes()) {
                 lowered_.is_updated[b] = 1;
                 lowered_.updates.append(t.value);
             }
@@ -175,9 +181,7 @@ SUBLET_DECL lowered_program lower_in_order(snapshot const& program, plan_options
                        b.root, b.pool);
         if (b.is_planned()) lowered.pools = std::max(lowered.pools, std::size_t{b.pool} + 1);
     }
-    if (auto const found = find_unclear_view(program, options.alias_of))
-        throw unsound_plan(
-            {.what = fault::unclear_view, .value = found->value, .other = found->of, .step = found->step});
+    if (auto const unclear = find_unclear(program, options)) throw unsound_plan(*unclear);
     lowered.bytes = options.bytes.tabulate(program.values());
     for (std::size_t v = 0; v != lowered.bytes.size(); ++v)
         lowered.bytes[v] = std::min(lowered.bytes[v], lowered.table.buffers[lowered.table.buffer_of[v]].size);

@@ -33,6 +33,7 @@ SUBLET_DECL void join_writes(std::vector<touch>& touches, std::size_t first)
         touch& t = touches[i];
         if (!t.defines() || !std::binary_search(written.begin(), written.end(), t.value)) continue;
         if (t.kind == touch::access::view) t.kind = touch::access::write_view;
+        if (t.kind == touch::access::allocate) t.kind = touch::access::def; // and has contents
         defined.push_back(t.value);
     }
     std::sort(defined.begin(), defined.end());
@@ -44,6 +45,35 @@ SUBLET_DECL void join_writes(std::vector<touch>& touches, std::size_t first)
         if (!is_joined) touches[end++] = t;
     }
     touches.resize(end);
+}
+
+/// A step that makes a view and reads it reads the bytes as they are then: joins the touches, from touch
+/// `first` on. Where it writes through the view, too, there are two: one reads, one writes.
+SUBLET_DECL void join_reads(std::vector<touch>& touches, std::size_t first)
+{
+    std::vector<value_id> read, viewed; // ascending
+    for (std::size_t i = first; i != touches.size(); ++i)
+        if (touches[i].kind <= touch::access::use_early) read.push_back(touches[i].value);
+    std::sort(read.begin(), read.end());
+    for (std::size_t i = first; i != touches.size(); ++i)
+        if (touches[i].makes_view() && std::binary_search(read.begin(), read.end(), touches[i].value))
+            viewed.push_back(touches[i].value);
+    if (viewed.empty()) return;
+    std::sort(viewed.begin(), viewed.end());
+    std::size_t end = first;
+    for (std::size_t i = first; i != touches.size(); ++i) {
+        touch const t = touches[i];
+        bool const is_own_view = std::binary_search(viewed.begin(), viewed.end(), t.value);
+        if (is_own_view && t.kind <= touch::access::use_early) continue;
+        if (is_own_view && t.kind == touch::access::view) touches[end++] = {t.value, touch::access::read_view};
+        else touches[end++] = t;
+    }
+    touches.resize(end);
+    std::size_t const last = touches.size();
+    for (std::size_t i = first; i != last; ++i)
+        if (touches[i].kind == touch::access::write_view &&
+            std::binary_search(viewed.begin(), viewed.end(), touches[i].value))
+            touches.push_back({touches[i].value, touch::access::read_view});
 }
 
 SUBLET_DECL void effect_record::next_step()
@@ -58,9 +88,10 @@ SUBLET_DECL void effect_record::close_step()
     std::size_t const first = step_begin.empty() ? 0 : step_begin.back();
     if (reads_after_def) put_definitions_last(touches, first);
     if (writes && defines) join_writes(touches, first);
+    if (reads && views) join_reads(touches, first);
     for (std::size_t i = first; writes && i != touches.size(); ++i)
-        has_writes |= touches[i].writes() && touches[i].kind != touch::access::def;
-    defines = writes = reads_after_def = false;
+        has_writes |= touches[i].writes() && !touches[i].makes();
+    defines = writes = reads = views = reads_after_def = false;
 }
 
 } // namespace sublet::detail

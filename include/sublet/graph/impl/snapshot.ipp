@@ -63,7 +63,7 @@ SUBLET_DECL snapshot detail::with_reads_in_steps(snapshot const& p)
                 if (t.defines() && s + 1 == steps.last) made.push_back(t.value);
             }
             for (overwrite o : p.overwrites(s)) sink.may_overwrite(o.in, o.out);
-            sink.may_recompute(p.may_recompute(s));
+            detail::copy_promises(p, s, sink);
         }
         std::sort(made.begin(), made.end());
         for (value_id v : ends[n])
@@ -100,14 +100,29 @@ SUBLET_DECL snapshot::snapshot(std::size_t values, edge_meaning edges, csr_graph
                        u.pred);
 }
 
+SUBLET_DECL snapshot snapshot::with_views(std::vector<value_id> const& alias_of,
+                                          std::vector<byte_count> const& view_offset) const
+{
+    snapshot made = *this;
+    made.record_.said_views.clear();
+    for (step_id s = 0; s != steps(); ++s)
+        for (touch t : touches(s))
+            if (t.makes_view() && alias_of[t.value] != no_value)
+                made.record_.said_views.push_back({s, t.value, alias_of[t.value], view_offset[t.value]});
+    return made;
+}
+
 SUBLET_DECL void snapshot::effects(node_id n, effect_sink& sink) const
 {
     step_range const range = steps_of(n);
     for (step_id s = range.first; s != range.last; ++s) {
         if (s != range.first) sink.next_step();
-        for (touch t : touches(s)) sink.touch_value(t.value, t.kind);
+        for (touch t : touches(s)) sink.add(t.kind, t.value);
         for (overwrite o : overwrites(s)) sink.may_overwrite(o.in, o.out);
-        sink.may_recompute(may_recompute(s));
+        for (said_view const& say : equal_keys<&said_view::step>(record_.said_views, s))
+            sink.record_->said_views.push_back(
+                {static_cast<step_id>(sink.record_->step_begin.size() - 1), say.value, say.of, say.offset});
+        detail::copy_promises(*this, s, sink);
     }
     for (edge_use u : edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
 }

@@ -11,6 +11,7 @@
 
 #include <sublet/impl/antichain.ipp>
 #include <sublet/impl/bit_rows.ipp>
+#include <sublet/impl/contents.ipp>
 #include <sublet/impl/overwrite_matching.ipp>
 #include <sublet/impl/plan_requirements.ipp>
 #include <sublet/impl/range_sets.ipp>
@@ -18,6 +19,7 @@
 #include <sublet/impl/segment_tree.ipp>
 #include <sublet/impl/sorting.ipp>
 #include <sublet/impl/symbolic_plan.ipp>
+#include <sublet/impl/unclear.ipp>
 #include <sublet/impl/units.ipp>
 
 namespace sublet::detail {

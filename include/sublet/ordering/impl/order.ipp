@@ -75,13 +75,13 @@ namespace sublet {
 
 SUBLET_DECL node_order order(snapshot const& p, plan_options const& options, node_order::method method)
 {
-    auto const asked = detail::tabulated_options(options, p.values());
+    auto const asked = detail::with_said_views(p, detail::tabulated_options(options, p.values()));
     return detail::order(detail::order_graph_of(p, *asked), method);
 }
 
 SUBLET_DECL node_order order(snapshot const& p, plan_options const& options)
 {
-    auto const asked = detail::tabulated_options(options, p.values());
+    auto const asked = detail::with_said_views(p, detail::tabulated_options(options, p.values()));
     return detail::order(detail::order_graph_of(p, *asked), detail::limits_of(options.effort));
 }
 

@@ -118,7 +118,7 @@ SUBLET_DECL snapshot with_storage_uses(snapshot const& p, std::size_t buffers,
     std::vector<unsigned char> is_made;
     for (value_role flags : role) is_made.push_back(is_given(flags));
     for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
-        if (t.kind == touch::access::def) is_made[t.value] = 1;
+        if (t.makes()) is_made[t.value] = 1;
     csr_rows const made = csr_rows::gathered(buffers, [&](auto add) {
         for (value_id v = 0; v != p.values(); ++v)
             if (is_made[v] && buffer_of[v] != no_buffer) add(buffer_of[v], v);
@@ -138,7 +138,7 @@ SUBLET_DECL snapshot with_storage_uses(snapshot const& p, std::size_t buffers,
                         for (value_id v : made[buffer_of[t.value]])
                             if (defined_at[v] != s) sink.use(v);
                 for (overwrite o : p.overwrites(s)) sink.may_overwrite(o.in, o.out);
-                sink.may_recompute(p.may_recompute(s));
+                detail::copy_promises(p, s, sink);
             }
             for (edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
         });

@@ -119,7 +119,7 @@ SUBLET_DECL snapshot renamed_program(versioned_program const& versioned, slot_re
                 if (s != node_steps.first) sink.next_step();
                 for (touch t : p.touches(s)) sink.add(t.kind, name[t.value]);
                 for (overwrite o : p.overwrites(s)) sink.may_overwrite(name[o.in], name[o.out]);
-                sink.may_recompute(p.may_recompute(s));
+                detail::copy_promises(p, s, sink);
             }
             for (edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, name[u.value]);
         });

@@ -64,7 +64,7 @@ namespace sublet {
 SUBLET_DECL shared_slots share_slots(snapshot const& p, plan_options const& given,
                                      slot_options const& options)
 {
-    auto const asked = detail::tabulated_options(given, p.values());
+    auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& values = *asked;
     auto const role = values.role.tabulate(p.values());
     auto const takes_part = options.takes_part.tabulate(p.steps());
