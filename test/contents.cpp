@@ -23,6 +23,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace this_test {
 
@@ -311,6 +312,13 @@ TEST_CASE("a view that is read and written in one step is both, and its root has
     REQUIRE(touches.size() == 2);
     CHECK(touches[0].kind == touch::access::write_view);
     CHECK(touches[1].kind == touch::access::read_view);
+    std::vector<std::vector<value_id>> results;
+    list const updated = listed(true);
+    cpu_executor run{updated, no_plan{}, [&results](cpu_call const& call) {
+                         results.emplace_back(call.defs().begin(), call.defs().end());
+                     }};
+    run.run();
+    CHECK(results == std::vector<std::vector<value_id>>{{0}, {1}, {}}); // once, as a result
 }
 
 } // namespace this_test

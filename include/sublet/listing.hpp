@@ -801,8 +801,7 @@ private:
             if (read_in[o.in] == o.step && made_in[o.out] == o.step) continue;
             bool const is_read = read_in[o.in] == o.step;
             detail::sentence why;
-            why << "sublet: ";
-            why << "step ";
+            why << "sublet: step ";
             why.quote(detail::id_text(step_names_[o.step]), o.step) << " says that ";
             why.quote(text_of(o.out), o.out) << " may overwrite ";
             why.quote(text_of(o.in), o.in) << ", and does not " << (is_read ? "make " : "read ");

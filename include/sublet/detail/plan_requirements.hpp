@@ -57,8 +57,19 @@ struct plan_requirements {
     /// Whether the class needs planned storage.
     [[nodiscard]] bool is_planned(value_id of_root) const
     {
+        return is_used(of_root) && bytes[of_root] != 0 && bytes[of_root] != no_size;
+    }
+    /// Whether it would need it if it had bytes.
+    [[nodiscard]] bool is_empty_storage(value_id of_root) const
+    {
+        return is_used(of_root) && bytes[of_root] == 0;
+    }
+
+private:
+    [[nodiscard]] bool is_used(value_id of_root) const
+    {
         return !has_role(class_role[of_root], value_role::external) && eligible[of_root] &&
-               bytes[of_root] != 0 && bytes[of_root] != no_size && !is_empty(life[of_root]);
+               !is_empty(life[of_root]);
     }
 };
 

@@ -57,14 +57,15 @@ SUBLET_DECL std::optional<witness> find_forgotten_write(std::span<touch const> t
 SUBLET_DECL std::optional<witness> find_early_read(std::span<touch const> touches, step_id s,
                                                    lazy_classes& classes)
 {
-    for (touch t : touches) {
-        if (t.kind != touch::access::read_view) continue;
-        value_id const root = classes.root(t.value);
-        for (touch u : touches)
-            if (u.makes() && u.value == root)
-                return witness{
-                    .what = fault::used_undefined, .value = t.value, .other = t.value, .step = s};
-    }
+    std::vector<value_id> made; // ascending
+    for (touch t : touches)
+        if (t.makes()) made.push_back(t.value);
+    if (made.empty()) return std::nullopt;
+    std::sort(made.begin(), made.end());
+    for (touch t : touches)
+        if (t.kind == touch::access::read_view &&
+            std::binary_search(made.begin(), made.end(), classes.root(t.value)))
+            return witness{.what = fault::used_undefined, .value = t.value, .other = t.value, .step = s};
     return std::nullopt;
 }
 

@@ -1119,11 +1119,8 @@ SUBLET_DECL void keep_places(memory_plan const& plan, plan_requirements const& r
     if (has_offsets) kept.offset_in_root = required.offset_in_root;
     for (value_id v = 0; v != values; ++v) {
         value_id const r = required.root[v];
-        bool const is_empty_value = required.bytes[r] == 0 && required.eligible[r] &&
-                                    !has_role(required.class_role[r], value_role::external) &&
-                                    !is_empty(required.life[r]);
         byte_count const pin = required.pinned[r];
-        if (is_empty_value) kept.empty.push_back({v, required.pool[r], pin == no_offset ? byte_count{0} : pin});
+        if (required.is_empty_storage(r)) kept.empty.push_back({v, required.pool[r], pin == no_offset ? byte_count{0} : pin});
     }
     for (memory_plan::placed_buffer& one : kept.buffers) {
         if (one.over == no_buffer) continue;

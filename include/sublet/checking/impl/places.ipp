@@ -141,9 +141,7 @@ SUBLET_DECL std::optional<witness> misplaced_empty_value(plan_requirements const
     std::size_t next = 0; // in plan.empty
     for (value_id v = 0; v != required.root.size(); ++v) {
         value_id const r = required.root[v];
-        bool const is_empty_value = !has_role(required.class_role[r], value_role::external) &&
-                                    required.eligible[r] && required.bytes[r] == 0 &&
-                                    !is_empty(required.life[r]);
+        bool const is_empty_value = required.is_empty_storage(r);
         bool const has_place = next != plan.empty.size() && plan.empty[next].value == v;
         if (is_empty_value != has_place)
             return witness{.what = has_place ? fault::needless : fault::unplaced, .value = v};

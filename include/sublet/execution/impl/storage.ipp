@@ -20,7 +20,8 @@ namespace sublet::detail {
 class program_lowering {
 public:
     program_lowering(snapshot const& program, lowered_program& lowered, bool in_place)
-        : program_(program), lowered_(lowered), in_place_(in_place)
+        : program_(program), lowered_(lowered), in_place_(in_place),
+          written_view_in_(program.has_views() ? program.values() : 0, no_step)
     {
         std::vector<step_id> position_of(lowered.step_at.size());
         for (std::size_t at = 0; at != position_of.size(); ++at)
@@ -79,10 +80,9 @@ private:
             SUBLET_EXPECTS(!is_scratch[t.value] || defines,
                            "sublet: scratch may not be read by a step, but value % is, by step %", t.value,
                            step);
-            bool is_again = false; // a view that the step reads and writes
-            if (t.kind == touch::access::read_view)
-                for (touch u : program_.touches(step))
-                    is_again = is_again || (u.value == t.value && u.kind == touch::access::write_view);
+            // Of a view that the step writes and reads, the write is listed first: it is one result.
+            if (t.kind == touch::access::write_view) written_view_in_[t.value] = step;
+            bool const is_again = t.kind == touch::access::read_view && written_view_in_[t.value] == step;
             if (!is_again)
                 (is_scratch[t.value] ? lowered_.scratch
                  : may_write         ? lowered_.defs
@@ -154,6 +154,7 @@ private:
     std::size_t next_end_use_ = 0;      // index of the next entry of end_uses_
     std::vector<step_access> accesses_; // by buffer
     std::vector<buffer_id> touched_;
+    std::vector<step_id> written_view_in_; // by value: the last step that makes it and writes through it
 };
 
 /// Lowers the steps in a given order, which is not checked; `lives` are the live ranges in it.
