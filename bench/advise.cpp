@@ -132,7 +132,7 @@ subject read_network([[maybe_unused]] std::string const& file)
 /// Activations of so many layers, computed forward and used backward.
 subject chain(step_id layers)
 {
-    auto const p = sequence(2 * layers, 2 * layers, [layers](step_id s, effect_sink& step) {
+    auto const p = sequence(2 * layers, 2 * layers, [layers](std::uint32_t s, effect_sink& step) {
         if (s != 0) step.use(s - 1);
         if (s >= layers) step.use(2 * layers - 1 - s);
         step.def(s);

@@ -116,12 +116,12 @@ void run_network(std::string const& file, subject const& s, std::uint64_t nodes)
     std::printf("%s\n", file.c_str());
 
     auto solve = [&](char const* what, byte_count by_chains, auto interfere) {
-        std::vector<std::vector<value_id>> rows(buffers);
+        std::vector<std::vector<node_id>> rows(buffers);
         for (buffer_id v = 0; v != buffers; ++v)
             for (buffer_id u = 0; u != v; ++u)
                 if (interfere(u, v)) {
-                    rows[u].push_back(v);
-                    rows[v].push_back(u);
+                    rows[u].push_back(+v);
+                    rows[v].push_back(+u);
                 }
         csr_graph const graph = as_graph(
             buffers, [&](auto v) -> auto& { return rows[v]; });

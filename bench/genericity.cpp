@@ -120,7 +120,7 @@ bool compare(std::size_t n, int runs)
         sublet::live_ranges ranges;
         sublet::slot_plan slots;
         generic[0].push_back(bench::milliseconds([&] {
-            program = sublet::sequence(n, n, [&](sublet::step_id s, sublet::effect_sink& sink) {
+            program = sublet::sequence(n, n, [&](std::uint32_t s, sublet::effect_sink& sink) {
                 sink.def(s);
                 for (std::uint32_t u = ops.begin[s]; u != ops.begin[s + 1]; ++u) sink.use(ops.inputs[u]);
             });
@@ -133,7 +133,7 @@ bool compare(std::size_t n, int runs)
             times[3].push_back(times[0].back() + times[1].back() + times[2].back());
         for (std::size_t v = 0; v != n; ++v)
             same = same && ranges.of[v] == sublet::live_range{intervals[v].first, intervals[v].last};
-        same = same && slots.slot_of == colors;
+        same = same && std::equal(colors.begin(), colors.end(), slots.slot_of.begin(), slots.slot_of.end());
     }
     struct tensor {
         sublet::byte_count bytes = 64;
@@ -142,7 +142,7 @@ bool compare(std::size_t n, int runs)
     for (int run = 0; run != runs; ++run) {
         sublet::snapshot by_ids, by_handles;
         hand[4].push_back(bench::milliseconds([&] {
-            by_ids = sublet::sequence(n, n, [&](sublet::step_id s, sublet::effect_sink& sink) {
+            by_ids = sublet::sequence(n, n, [&](std::uint32_t s, sublet::effect_sink& sink) {
                 sink.def(s);
                 for (std::uint32_t u = ops.begin[s]; u != ops.begin[s + 1]; ++u) sink.use(ops.inputs[u]);
             });

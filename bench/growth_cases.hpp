@@ -82,7 +82,7 @@ inline value_id id(std::size_t i) { return static_cast<value_id>(i); }
 /// Each step uses the value before.
 inline growth_input chain(std::size_t n)
 {
-    return {sequence(n, n, [](step_id s, effect_sink& k) {
+    return {sequence(n, n, [](std::uint32_t s, effect_sink& k) {
         if (s != 0) k.use(s - 1);
         k.def(s);
     })};
@@ -91,7 +91,7 @@ inline growth_input chain(std::size_t n)
 /// Every other step makes a value for the next tooth only.
 inline growth_input comb(std::size_t n)
 {
-    return {sequence(n, n, [](step_id s, effect_sink& k) {
+    return {sequence(n, n, [](std::uint32_t s, effect_sink& k) {
         if (s >= 2) k.use(s / 2 * 2 - 2);
         if (s % 2 == 1) k.use(s - 1);
         k.def(s);
@@ -103,7 +103,7 @@ inline growth_input grid(std::size_t n)
 {
     std::size_t side = 1;
     while (side * side < n) ++side;
-    return {sequence(side * side, side * side, [side](step_id s, effect_sink& k) {
+    return {sequence(side * side, side * side, [side](std::uint32_t s, effect_sink& k) {
         if (s % side != 0) k.use(s - 1);
         if (s >= side) k.use(s - side);
         k.def(s);
@@ -113,9 +113,9 @@ inline growth_input grid(std::size_t n)
 /// Sixteen tasks a layer; each needs three of the layer before.
 inline growth_input layers(std::size_t n)
 {
-    return {sequence(n, n, [](step_id s, effect_sink& k) {
+    return {sequence(n, n, [](std::uint32_t s, effect_sink& k) {
         if (s >= 16)
-            for (step_id i : {0U, 5U, 11U}) k.use(s / 16 * 16 - 16 + (s + i) % 16);
+            for (std::uint32_t i : {0U, 5U, 11U}) k.use(s / 16 * 16 - 16 + (s + i) % 16);
         k.def(s);
     })};
 }
@@ -124,11 +124,11 @@ inline growth_input layers(std::size_t n)
 inline growth_input views(std::size_t n)
 {
     return {sequence(n, n,
-                     [](step_id s, effect_sink& k) {
+                     [](std::uint32_t s, effect_sink& k) {
                          if (s != 0) k.use(s - 1), k.view(s);
                          else k.def(s);
                      }),
-            {.bytes = 64, .alias_of = [](value_id v) { return v == 0 ? no_value : v - 1; }}};
+            {.bytes = 64, .alias_of = [](value_id v) { return v == 0 ? no_value : value_id{v - 1}; }}};
 }
 
 /// Rows of a value: row v has the bytes from 8 v on.
@@ -143,7 +143,7 @@ inline plan_options rows_of_one(std::size_t n, byte_count row)
 inline growth_input written_views(std::size_t n)
 {
     return {sequence(n, n,
-                     [](step_id s, effect_sink& k) {
+                     [](std::uint32_t s, effect_sink& k) {
                          if (s != 0) k.view(s), k.write(s);
                          else k.def(s);
                      }),
@@ -154,7 +154,7 @@ inline growth_input written_views(std::size_t n)
 inline growth_input read_views(std::size_t n)
 {
     return {sequence(n, n - 1,
-                     [n](step_id s, effect_sink& k) {
+                     [n](std::uint32_t s, effect_sink& k) {
                          if (s == 0) k.def(0);
                          else if (s + 1 == n) k.write(0);
                          else k.use(s - 1), k.view(s);
@@ -166,7 +166,7 @@ inline growth_input read_views(std::size_t n)
 inline growth_input cache_rows(std::size_t n)
 {
     return {sequence(n, n,
-                     [](step_id s, effect_sink& k) {
+                     [](std::uint32_t s, effect_sink& k) {
                          if (s != 0) k.view(s), k.write(s), k.use(0);
                          else k.def(s);
                      }),
@@ -177,7 +177,7 @@ inline growth_input cache_rows(std::size_t n)
 inline growth_input in_place(std::size_t n)
 {
     return {sequence(n, n,
-                     [](step_id s, effect_sink& k) {
+                     [](std::uint32_t s, effect_sink& k) {
                          if (s != 0) k.use_early(s - 1), k.may_overwrite(s - 1, s);
                          k.def(s);
                      }),
@@ -189,7 +189,7 @@ inline growth_input fan_in_place(std::size_t n)
 {
     std::size_t const half = n / 2;
     return {sequence(half + 2, 2 * half,
-                     [half](step_id s, effect_sink& k) {
+                     [half](std::uint32_t s, effect_sink& k) {
                          bool const is_first = s == 0, is_last = s == half + 1;
                          if (is_first || is_last) {
                              for (std::size_t i = 0; i != half; ++i) is_first ? k.def(i) : k.use(half + i);
@@ -206,7 +206,7 @@ inline growth_input fan_in_place(std::size_t n)
 inline growth_input pairs_in_one_step(std::size_t n)
 {
     std::size_t const half = n / 2;
-    return {sequence(3, 2 * half, [half](step_id s, effect_sink& k) {
+    return {sequence(3, 2 * half, [half](std::uint32_t s, effect_sink& k) {
         for (std::size_t i = 0; i != half; ++i) {
             if (s == 1) k.use_early(i), k.may_overwrite(i, half + i);
             if (s == 2) k.use(half + i);
@@ -218,7 +218,7 @@ inline growth_input pairs_in_one_step(std::size_t n)
 /// One step makes all values, and the next reads them.
 inline growth_input values_in_one_step(std::size_t n)
 {
-    return {sequence(2, n, [n](step_id s, effect_sink& k) {
+    return {sequence(2, n, [n](std::uint32_t s, effect_sink& k) {
         for (std::size_t i = 0; i != n; ++i) s == 0 ? k.def(i) : k.use(i);
     })};
 }
@@ -228,21 +228,22 @@ inline growth_input values_over_all(std::size_t n)
 {
     std::size_t const half = n / 2;
     return {sequence(2 * half, half,
-                     [half](step_id s, effect_sink& k) { s < half ? k.def(s) : k.use(s - half); })};
+                     [half](std::uint32_t s, effect_sink& k) { s < half ? k.def(s) : k.use(s - half); })};
 }
 
 /// The same, and they are read in the opposite order.
 inline growth_input nested_values(std::size_t n)
 {
     std::size_t const half = n / 2;
-    return {sequence(2 * half, half,
-                     [half](step_id s, effect_sink& k) { s < half ? k.def(s) : k.use(2 * half - 1 - s); })};
+    return {sequence(2 * half, half, [half](std::uint32_t s, effect_sink& k) {
+        s < half ? k.def(s) : k.use(2 * half - 1 - s);
+    })};
 }
 
 /// Steps that read an input and make an output each.
 inline growth_input inputs_and_outputs(std::size_t n)
 {
-    growth_input in{sequence(n, 2 * n, [n](step_id s, effect_sink& k) {
+    growth_input in{sequence(n, 2 * n, [n](std::uint32_t s, effect_sink& k) {
         k.use(s);
         k.def(n + s);
     })};
@@ -253,7 +254,7 @@ inline growth_input inputs_and_outputs(std::size_t n)
 /// Steps without data between them.
 inline growth_input apart(std::size_t n)
 {
-    return {sequence(n, n, [](step_id s, effect_sink& k) { k.def(s); })};
+    return {sequence(n, n, [](std::uint32_t s, effect_sink& k) { k.def(s); })};
 }
 
 using nodes = std::vector<node_id>;
@@ -268,7 +269,7 @@ inline growth_input blocks(std::size_t n)
         n, n, [n](node_id b) { return next(b, n); },
         [](node_id b, effect_sink& k) {
             if (b >= 2) k.use(b - 2);
-            k.def(b);
+            k.def(+b);
         })};
 }
 
@@ -289,7 +290,7 @@ inline growth_input diamonds(std::size_t n)
             if (b % 4 == 1 || b % 4 == 2) k.use(b / 4 * 4);
             if (b % 4 == 3) k.use(b - 3);
             if (b % 4 == 0 && b != 0) k.use(b - 1);
-            k.def(b);
+            k.def(+b);
         })};
 }
 
@@ -330,7 +331,7 @@ inline growth_input exits(std::size_t n)
             return to;
         },
         [n](node_id b, effect_sink& k) {
-            if (b + 2 < n) k.def(b);
+            if (b + 2 < n) k.def(+b);
             for (std::size_t v = 0; v != n - 2 && b + 2 == n; ++v) k.use(v);
         })};
 }
@@ -348,7 +349,7 @@ inline growth_input loops_in_a_row(std::size_t n)
         },
         [](node_id b, effect_sink& k) {
             if (b % 3 != 0) k.use(b - 1);
-            k.def(b);
+            k.def(+b);
         })};
 }
 
@@ -363,7 +364,7 @@ inline growth_input nested_loops(std::size_t n)
             if (b >= half) to.push_back(static_cast<node_id>(2 * half - 1 - b));
             return to;
         },
-        [half](node_id b, effect_sink& k) { b < half ? k.def(b) : k.use(2 * half - 1 - b); })};
+        [half](node_id b, effect_sink& k) { b < half ? k.def(+b) : k.use(2 * half - 1 - b); })};
 }
 
 } // namespace shapes

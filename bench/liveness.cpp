@@ -182,8 +182,8 @@ struct chain {
             },
             [&](node_id n, effect_sink& s) {
                 if (n >= 2) s.use_early(n - 2);
-                s.def(n);
-                for (value_id v = 0; n == last && v != last; ++v)
+                s.def(+n);
+                for (value_id v = 0; n == last && +v != last; ++v)
                     if (is_long(v)) s.use_early(v);
             });
     }

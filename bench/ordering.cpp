@@ -169,7 +169,7 @@ void measure_families(std::size_t most)
             operations const ops = f.make(n, pick);
             snapshot const p = sequence(
                 ops.uses.size(), ops.uses.size(), [&](auto op) -> auto& { return ops.uses[op]; },
-                [](auto op) { return std::vector<value_id>{op}; });
+                [](auto op) { return std::vector<value_id>{+op}; });
             order_graph g;
             node_order found, first;
             double const graph =

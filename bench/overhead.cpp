@@ -80,7 +80,7 @@ struct workload {
                 inputs.push_back(static_cast<std::uint32_t>(i - 1 - pick() % std::min<std::size_t>(i, 20)));
             begin.push_back(static_cast<std::uint32_t>(inputs.size()));
         }
-        program = sequence(n, n, [&](step_id s, effect_sink& sink) {
+        program = sequence(n, n, [&](std::uint32_t s, effect_sink& sink) {
             sink.def(s);
             for (std::uint32_t u = begin[s]; u != begin[s + 1]; ++u) sink.use(inputs[u]);
         });

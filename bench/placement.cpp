@@ -220,7 +220,8 @@ void run_methods(subject const& s, tally& all)
         placement::pool_result& pool = m.placed.pools.emplace_back();
         pool.height = best.height;
         pool.lower_bound = bound.bytes;
-        pool.peak_position = shapes.positions.empty() ? 0 : shapes.positions[bound.peak_position];
+        pool.peak_position =
+            shapes.positions.empty() ? position_id{0} : shapes.positions[bound.peak_position];
         if (bound.bytes != 0)
             pool.proof = {placement::proof::reason::live_bytes, bound.bytes, pool.peak_position};
         pool.status = best.height == bound.bytes ? placement::outcome::optimal : placement::outcome::feasible;

@@ -31,7 +31,7 @@ namespace bench {
 
 using sublet::byte_count;
 using sublet::placement_problem;
-using sublet::step_id;
+using sublet::position_id;
 
 template <class Item>
 void shuffle(std::vector<Item>& items, random_source& roll)
@@ -43,11 +43,11 @@ void shuffle(std::vector<Item>& items, random_source& roll)
 /// `n` buffers that fill `positions` times `bytes` without a gap, in random order. The number of live buffers
 /// is about the mean lifetime, if both axes are scaled to the same length. Throws: std::runtime_error if
 /// there is no space for so many.
-inline placement_problem draw_dissection(std::size_t n, std::uint32_t seed, step_id positions = 100,
+inline placement_problem draw_dissection(std::size_t n, std::uint32_t seed, position_id positions = 100,
                                          byte_count bytes = 1024)
 {
     struct tile {
-        step_id birth;
+        position_id birth;
         byte_count begin, end;
     };
     random_source roll{std::mt19937(seed)};
@@ -56,7 +56,7 @@ inline placement_problem draw_dissection(std::size_t n, std::uint32_t seed, step
     std::size_t created = 0, target_alive = 1;
     while (target_alive * target_alive < n) ++target_alive;
     // Ends `ends` tiles from `at` on, and begins `begins` tiles at their offsets.
-    auto replace = [&](std::size_t at, std::size_t ends, std::size_t begins, step_id now) {
+    auto replace = [&](std::size_t at, std::size_t ends, std::size_t begins, position_id now) {
         auto const first = alive.begin() + static_cast<std::ptrdiff_t>(at);
         auto const last = first + static_cast<std::ptrdiff_t>(ends);
         byte_count const begin = first->begin, end = (last - 1)->end;
@@ -78,8 +78,8 @@ inline placement_problem draw_dissection(std::size_t n, std::uint32_t seed, step
     replace(0, 1, std::min(target_alive, n), 0);
     std::size_t const initial_count = created;
     while (created < n) {
-        step_id const now =
-            1 + static_cast<step_id>((positions - 1) * (created - initial_count) / (n - initial_count));
+        position_id const now =
+            1 + static_cast<position_id>((positions - 1) * (created - initial_count) / (n - initial_count));
         std::size_t ends = 1 + roll.below(3), begins = 1 + roll.below(3);
         if (ends == 1 && begins == 1) begins = 2; // a tile must not be replaced by an equal one
         if (alive.size() < target_alive ? begins < ends : begins > ends) std::swap(begins, ends);
@@ -132,11 +132,11 @@ struct cut_dissection {
 /// Complexity: O(n^2)
 /// Throws:     std::runtime_error if there is no space for so many.
 inline cut_dissection draw_cuts(cut_manner manner, std::size_t n, std::uint32_t seed,
-                                step_id positions = 1u << 20, byte_count bytes = 1u << 20,
+                                position_id positions = 1u << 20, byte_count bytes = 1u << 20,
                                 byte_count least = 1024)
 {
     struct tile {
-        step_id first, last;
+        position_id first, last;
         byte_count begin, end;
         std::uint64_t area() const { return (last - first) * (end - begin); }
     };
@@ -166,7 +166,7 @@ inline cut_dissection draw_cuts(cut_manner manner, std::size_t n, std::uint32_t 
         tile const t = tiles[at];
         bool const is_long = t.last - t.first >= 2, is_high = t.end - t.begin >= 2 * least;
         if (in_five) {
-            step_id const p = random_up_to((t.last - t.first - 1) / 2);
+            position_id const p = random_up_to((t.last - t.first - 1) / 2);
             byte_count const q = least - 1 + random_up_to((t.end - t.begin - least) / 2 - least + 1);
             cut = {{t.first, t.last - p, t.begin, t.begin + q},
                    {t.last - p, t.last, t.begin, t.end - q},
@@ -177,7 +177,7 @@ inline cut_dissection draw_cuts(cut_manner manner, std::size_t n, std::uint32_t 
             byte_count const where = t.begin + least - 1 + random_up_to(t.end - t.begin - 2 * least + 1);
             cut = {{t.first, t.last, t.begin, where}, {t.first, t.last, where, t.end}};
         } else {
-            step_id const when = t.first + random_up_to(t.last - t.first - 1);
+            position_id const when = t.first + random_up_to(t.last - t.first - 1);
             cut = {{t.first, when, t.begin, t.end}, {when, t.last, t.begin, t.end}};
         }
         tiles.erase(tiles.begin() + static_cast<std::ptrdiff_t>(at));
@@ -205,7 +205,7 @@ inline placement_problem draw_few_sizes(std::size_t n, std::uint32_t seed, byte_
 {
     struct lane {
         byte_count begin, end;
-        step_id last;
+        position_id last;
     };
     random_source roll{std::mt19937(seed)};
     std::vector<byte_count> sizes(2 + seed % 5);
@@ -214,14 +214,14 @@ inline placement_problem draw_few_sizes(std::size_t n, std::uint32_t seed, byte_
     std::sort(sizes.begin(), sizes.end());
     placement_problem result;
     std::vector<lane> live, next; // ascending
-    for (step_id now = 0; result.buffers.size() < n; ++now) {
+    for (position_id now = 0; result.buffers.size() < n; ++now) {
         byte_count free = 0; // from here up to the next that is live
         auto fill_up_to = [&](byte_count end) {
             while (end - free >= sizes[0]) {
                 std::size_t most = sizes.size();
                 while (sizes[most - 1] > end - free) --most;
                 byte_count const size = sizes[roll.below(static_cast<std::uint32_t>(most))];
-                step_id const last = now + 1 + roll.below(std::uint32_t{1} << roll.below(10));
+                position_id const last = now + 1 + roll.below(std::uint32_t{1} << roll.below(10));
                 result.buffers.push_back({{now, last}, size});
                 next.push_back({free, free + size, last});
                 free += size;
@@ -265,14 +265,14 @@ inline placement_problem draw_micro_batches(std::size_t n, std::uint32_t seed)
         o.is_kept = roll.below(2) == 0;
     }
     placement_problem result;
-    auto const pass = static_cast<step_id>(steps);
-    std::vector<step_id> forward; // by batch: the first position
-    step_id now = 0;
+    auto const pass = static_cast<position_id>(steps);
+    std::vector<position_id> forward; // by batch: the first position
+    position_id now = 0;
     for (std::size_t backward = 0; backward != batches; ++backward, now += pass) {
         for (; forward.size() != std::min(batches, backward + ahead); now += pass) forward.push_back(now);
-        for (step_id i = 0; i != pass; ++i) {
+        for (position_id i = 0; i != pass; ++i) {
             operation const& o = operations[i];
-            step_id const at = forward[backward] + i, back = now + pass - 1 - i;
+            position_id const at = forward[backward] + i, back = now + pass - 1 - i;
             result.buffers.push_back({{at, o.is_kept ? back + 1 : at + 2 + roll.below(3)}, o.result});
             result.buffers.push_back({{back, back + 2 + roll.below(4)}, o.gradient});
         }
@@ -286,7 +286,7 @@ inline placement_problem variant(placement_problem const& original, std::uint32_
     random_source roll{std::mt19937(number)};
     placement_problem result = original;
     shuffle(result.buffers, roll);
-    step_id end = 0;
+    position_id end = 0;
     for (placement_problem::buffer const& b : result.buffers) end = std::max(end, b.life.last);
     if (number % 2 == 1)
         for (placement_problem::buffer& b : result.buffers) b.life = {end - b.life.last, end - b.life.first};
@@ -314,18 +314,18 @@ inline placement_problem perturbed(placement_problem const& original, std::uint3
 /// `n` buffers: the block repeated in sequence; one in 20 lives on into the next block.
 inline placement_problem repeated(placement_problem const& block, std::size_t n)
 {
-    std::vector<step_id> cuts; // ranks, because large positions would overflow after many blocks
+    std::vector<position_id> cuts; // ranks, because large positions would overflow after many blocks
     for (placement_problem::buffer const& b : block.buffers)
         cuts.insert(cuts.end(), {b.life.first, b.life.last});
     std::sort(cuts.begin(), cuts.end());
     cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
-    auto rank = [&](step_id at) {
-        return static_cast<step_id>(std::lower_bound(cuts.begin(), cuts.end(), at) - cuts.begin());
+    auto rank = [&](position_id at) {
+        return static_cast<position_id>(std::lower_bound(cuts.begin(), cuts.end(), at) - cuts.begin());
     };
     random_source roll{std::mt19937(1)};
     placement_problem result;
-    auto const span = static_cast<step_id>(cuts.size());
-    for (step_id start = 0; result.buffers.size() < n && !block.buffers.empty(); start += span)
+    auto const span = static_cast<position_id>(cuts.size());
+    for (position_id start = 0; result.buffers.size() < n && !block.buffers.empty(); start += span)
         for (placement_problem::buffer b : block.buffers) {
             b.life = {start + rank(b.life.first), start + rank(b.life.last)};
             if (roll.below(20) == 0) b.life.last += span / 2;
@@ -343,12 +343,12 @@ inline placement_problem draw_placement(std::string_view family, std::size_t n, 
 {
     random_source roll{std::mt19937(seed)};
     placement_problem result;
-    auto const count = static_cast<step_id>(n);
-    for (step_id i = 0; i != count; ++i) {
-        step_id first = i, last = i + 2 + roll.below(4);
+    auto const count = static_cast<position_id>(n);
+    for (position_id i = 0; i != count; ++i) {
+        position_id first = i, last = i + 2 + roll.below(4);
         if (family == "random") {
             first = roll.below(count);
-            step_id const longest = roll.below(20) == 0 ? 3900 : 39;
+            position_id const longest = roll.below(20) == 0 ? 3900 : 39;
             last = first + 1 + roll.below(longest);
         } else if (family == "nested") {
             if (i < count / 2 && roll.below(2) == 0) last = count - i;

@@ -99,12 +99,12 @@ byte_count random_size(generator& pick)
 /// The program that defines value i at the first position of ranges[i] and uses it at the last one.
 sized_program program_of(std::vector<live_range> const& ranges, generator& pick)
 {
-    step_id steps = 0;
+    position_id steps = 0; // after the last one
     std::vector<step_lists::entry> defs, uses;
     for (std::size_t i = 0; i != ranges.size(); ++i) {
         auto const v = static_cast<value_id>(i);
         steps = std::max(steps, ranges[i].last);
-        defs.push_back({ranges[i].first, v});
+        defs.push_back({+ranges[i].first, v});
         if (length(ranges[i]) > 1) uses.push_back({ranges[i].last - 1, v});
     }
     step_lists const used(steps, uses), defined(steps, defs);
@@ -116,11 +116,11 @@ sized_program program_of(std::vector<live_range> const& ranges, generator& pick)
     return result;
 }
 
-step_id below(std::size_t limit, generator& pick) { return static_cast<step_id>(pick() % limit); }
+std::uint32_t below(std::size_t limit, generator& pick) { return static_cast<std::uint32_t>(pick() % limit); }
 
-live_range live_range_from(step_id first, std::size_t positions, std::size_t steps)
+live_range live_range_from(position_id first, std::size_t positions, std::size_t steps)
 {
-    return {first, static_cast<step_id>(std::min(steps, first + positions))};
+    return {first, position_id(std::min(steps, first + positions))};
 }
 
 sized_program short_ranges(std::size_t n, generator& pick)
@@ -149,7 +149,7 @@ sized_program training_ranges(std::size_t n, generator& pick)
 {
     std::vector<live_range> ranges(n);
     for (std::size_t i = 0; i != n; ++i) {
-        auto const position = static_cast<step_id>(i);
+        auto const position = position_id(i);
         bool const is_kept = i < n / 2 && pick() % 2 == 0;
         ranges[i] =
             is_kept ? live_range_from(position, n - 2 * i, n) : live_range_from(position, 2 + pick() % 4, n);
@@ -162,13 +162,13 @@ sized_program chain(std::size_t n, generator& pick)
     std::vector<step_lists::entry> uses;
     for (step_id s = 1; s < n; ++s) {
         uses.push_back({s, s - 1});
-        for (step_id more = below(3, pick); more != 0; --more)
+        for (std::uint32_t more = below(3, pick); more != 0; --more)
             uses.push_back({s, s - 1 - below(std::min<std::size_t>(s, 20), pick)});
     }
     step_lists const used(n, uses);
     sized_program result{
         sequence(
-            n, n, [&](step_id s) { return used[s]; }, [](step_id s) { return std::vector<value_id>{s}; }),
+            n, n, [&](step_id s) { return used[s]; }, [](step_id s) { return std::vector<value_id>{+s}; }),
         {}};
     for (std::size_t i = 0; i != n; ++i) result.bytes.push_back(random_size(pick));
     return result;

@@ -123,7 +123,7 @@ prepared prepare(subject const& s, bool with_ranges)
 void print_order(prepared const& input)
 {
     std::size_t const n = input.graph.positions();
-    std::vector<std::pair<step_id, step_id>> queries; // by the later position, as clock columns need
+    std::vector<std::pair<position_id, position_id>> queries; // by the later position, as clock columns need
     random_source roll{std::mt19937(7)};
     while (n > 1 && queries.size() != 1000) {
         auto const a = roll.below(static_cast<std::uint32_t>(n));

@@ -122,7 +122,7 @@ void run_drawn(unsigned seed, arguments const& args, tally& all)
     }
     auto const program = sequence(
         uses.size(), uses.size(), [&](auto op) -> auto& { return uses[op]; },
-        [](auto op) { return std::vector{op}; });
+        [](auto op) { return std::vector{+op}; });
     all.run("drawn " + std::to_string(seed), program,
             {.bytes = bytes, .max_batch = args.most, .alignment = args.alignment});
 }

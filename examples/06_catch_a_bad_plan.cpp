@@ -12,8 +12,8 @@ int main()
 {
     enum { a, b, c, view, last }; // values 0 to 4
     std::vector<std::vector<int>> const uses = {{}, {a}, {b}, {c}, {view}};
-    auto const program = sublet::sequence(5, 5, [&](auto step, sublet::effect_sink& sink) {
-        for (auto v : uses[step]) sink.use(v);
+    auto const program = sublet::sequence(5, 5, [&](int step, sublet::effect_sink& sink) {
+        for (int v : uses[static_cast<std::size_t>(step)]) sink.use(v);
         if (step == view) sink.view(step);
         else sink.def(step);
     });

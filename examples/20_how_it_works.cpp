@@ -73,7 +73,7 @@ int main(int count, char** words)
     sorted.order = best.order;
     auto const ordered = sublet::plan_memory(sorted);
     std::cout << "two chains, in the best order: " << ordered << "\n ";
-    for (auto s : best.order) std::cout << ' ' << sorted.handle(s); // step s makes value s
+    for (auto s : best.order) std::cout << ' ' << sorted.handle(+s); // step s makes value s
     std::cout << '\n';
     draw("listed.svg", tasks, one_order.plan, "In the order of the list");
     draw("ideals.svg", sorted, ordered.plan, "In the best order");

@@ -144,7 +144,7 @@ TEST_CASE("a step is run again only if it says that it may")
 {
     auto of = [](bool says_so) {
         return sequence(3, 2, [says_so](step_id s, effect_sink& step) {
-            if (s != 2) step.def(s);
+            if (s != 2) step.def(+s);
             else step.use(0);
             step.may_recompute(says_so && s == 0);
         });
@@ -184,12 +184,13 @@ TEST_CASE("on random programs the spill candidates are the idle intervals of pla
         random_source pick{std::mt19937{seed}};
         random_program p = draw_recomputable(pick, 10);
         auto const program = p.program();
-        std::map<std::pair<value_id, step_id>, step_id> expected, copied, made; // {root, after} -> before
+        std::map<std::pair<value_id, position_id>, position_id> expected, copied,
+            made; // {root, after} -> before
         auto const lives = live_ranges_of(p);
-        auto const end = static_cast<step_id>(p.turns().size());
+        auto const end = position_id::of(p.turns().size());
         for (auto const& [root, its] : access_history(p)) {
             if (lives.count(root) == 0) continue;
-            std::set<step_id> at;
+            std::set<position_id> at;
             for (auto const& [position, how] : its) at.insert(position);
             auto const role = p.class_role(root);
             bool is_there = is_given(p.role[root]); // the root itself, not only a view of an undefined root
@@ -204,12 +205,12 @@ TEST_CASE("on random programs the spill candidates are the idle intervals of pla
         }
         for (spill_candidate const& a : candidates_of(program, p.options(false))) {
             CHECK(p.root(a.root) == a.root);
-            (a.remat_step == no_step ? copied : made)[{a.root, a.after}] = a.before;
+            (a.remat_at == no_position ? copied : made)[{a.root, a.after}] = a.before;
         }
         CHECK(copied == expected);
         for (auto const& m : made) CHECK(copied.count(m.first) == 1);
         for (spill_candidate const& a : candidates_of(program, p.options(false))) // by a step that says so
-            if (a.remat_step != no_step) CHECK(p.turns()[a.remat_step].what->may_recompute);
+            if (a.remat_at != no_position) CHECK(p.turns()[a.remat_at].what->may_recompute);
     }
 }
 
@@ -295,7 +296,7 @@ struct training {
         return sequence(2 * layers, 2 * layers, [this](step_id s, effect_sink& step) {
             if (s != 0) step.use(s - 1);
             if (s >= layers) step.use(2 * layers - 1 - s);
-            step.def(s);
+            step.def(+s);
             step.may_recompute();
         });
     }
@@ -310,7 +311,7 @@ TEST_CASE("a program that does not fit gets suggestions, and its spilled program
     auto const p = sequence(4, 4, [](step_id s, effect_sink& step) {
         if (s != 0) step.use(s - 1);
         if (s == 3) step.use(0);
-        step.def(s);
+        step.def(+s);
         step.may_recompute();
     });
     std::vector<byte_count> const sizes{64, 60, 60, 8};
@@ -375,7 +376,7 @@ TEST_CASE("a network of forty layers is trained in a tenth of its memory by copi
     auto const again = advise_memory(program, net.options(whole / 2 + 200), {.copies = false});
     CHECK(again);
     for (memory_advice::suggestion const& s : again.suggestions) {
-        CHECK(s.remat_step == s.value);
+        CHECK(s.remat_step == +s.value);
         CHECK(s.cost == (s.value == 0 ? 100 : 200)); // one operand at most, and one result
     }
 }
@@ -405,7 +406,7 @@ TEST_CASE("a value that is read early and recomputed is free before its reader w
     auto const p = sequence(4, 3, [](step_id s, effect_sink& step) {
         if (s == 1) step.use_early(0);
         if (s == 3) step.use(0);
-        if (s != 3) step.def(s);
+        if (s != 3) step.def(+s);
         step.may_recompute();
     });
     plan_options const options{.bytes = {byte_count{10}, byte_count{20}, byte_count{20}}, .pools = {{20, 1}}};
@@ -455,7 +456,7 @@ TEST_CASE("random programs under a capacity: the figures are exact, and the spil
         bool is_out_of_reach = false;
         for (std::size_t pool = 0; pool != advice.pools.size(); ++pool) {
             auto const& its = advice.pools[pool];
-            auto const id = static_cast<pool_id>(pool);
+            auto const id = pool_id::of(pool);
             CHECK(its.peak_after == live_peak(advice.spilled.program, advice.options, id));
             CHECK(its.least == least[pool].least);
             CHECK(its.least <= its.peak_after);
@@ -476,7 +477,7 @@ TEST_CASE("random programs under a capacity: the figures are exact, and the spil
         for (memory_advice::suggestion const& s : advice.suggestions)
             for (spill_candidate const& a : spill.candidates)
                 if (a.root == s.value && spill.steps[a.before] == s.before &&
-                    (a.remat_step == no_step ? no_step : spill.steps[a.remat_step]) == s.remat_step)
+                    (a.remat_at == no_position ? no_step : spill.steps[a.remat_at]) == s.remat_step)
                     all.push_back(a);
         REQUIRE(all.size() == advice.suggestions.size());
         for (std::size_t i = 0; i != all.size(); ++i) {
@@ -488,7 +489,7 @@ TEST_CASE("random programs under a capacity: the figures are exact, and the spil
                              with = advice.pools[pool].peak_after;
             CHECK(advice.suggestions[i].saved == (peak > with ? peak - with : 0));
             ++suggestions;
-            remats += all[i].remat_step != no_step;
+            remats += all[i].remat_at != no_position;
         }
         if (!advice) continue;
 
@@ -646,7 +647,7 @@ tiny_program draw_tiny(random_source& pick)
         }
         for (std::uint32_t i = 1 + (pick.below(4) == 0); i-- != 0;) {
             its.defs |= add();
-            auto const out = static_cast<value_id>(p.bytes.size() - 1);
+            auto const out = value_id::of(p.bytes.size() - 1);
             for (value_id in = 0; in != out; ++in)
                 if (its.uses >> in & 1 && pick.below(3) == 0) its.pairs.push_back({in, out});
         }
@@ -790,9 +791,9 @@ std::vector<spill_candidate> draw_candidates(random_source& pick, found const& f
     };
     auto blocks_remat = [&](spill_candidate const& made,
                             spill_candidate const& away) { // the recomputed step reads the spilled value
-        if (made.remat_step == no_step || away.after >= made.before || away.before <= made.before)
+        if (made.remat_at == no_position || away.after >= made.before || away.before <= made.before)
             return false;
-        for (touch t : f.program.touches(f.steps[made.remat_step]))
+        for (touch t : f.program.touches(f.steps[made.remat_at]))
             if (!t.defines() && root(t.value) == away.root) return true;
         return false;
     };
@@ -810,7 +811,7 @@ std::vector<spill_candidate> draw_candidates(random_source& pick, found const& f
 /// 0: defines a; 1: b from a; 2: c; 3: reads a and b.
 found small(bool has_view = false)
 {
-    std::vector<value_id> const alias_of{no_value, has_view ? 0 : no_value, no_value};
+    std::vector<value_id> const alias_of{no_value, has_view ? value_id{0} : no_value, no_value};
     return {recomputable{with_views(op_list(3, {{}, {0}, {}, {0, 1}}, {{0}, {1}, {2}, {}}), alias_of)},
             {.bytes = {64, 32, 16}, .alias_of = alias_of}};
 }
@@ -875,7 +876,7 @@ TEST_CASE("a view is restored for a step that is run again, without other later 
                       op_list(5, {{}, {0}, {1}, {}, {}, {0, 2}}, {{0}, {1}, {2}, {3}, {4}, {}}), alias_of)},
                   {.bytes = 8, .alias_of = alias_of});
     auto const spilled = f.apply({{0, 0, 2, 5}, {2, 1, 2, 5, 2}});
-    auto const read = spilled.program.touches(static_cast<step_id>(spilled.steps.size() - 2))[0].value;
+    auto const read = spilled.program.touches(step_id::of(spilled.steps.size() - 2))[0].value;
     CHECK(spilled.steps[spilled.steps.size() - 2].kind == spilled_program::kind::rematerialize);
     CHECK(read != 1);
     CHECK(spilled.origin[read] == 1);
@@ -906,7 +907,7 @@ TEST_CASE("random programs read and leave the same with any spills, and their pl
         found const f(p.program(), p.options(pick.below(2) == 0));
         auto const chosen = draw_candidates(pick, f, p.alias_of);
         applied += chosen.size();
-        for (spill_candidate const& a : chosen) remats += a.remat_step != no_step;
+        for (spill_candidate const& a : chosen) remats += a.remat_at != no_position;
         auto const spilled = f.apply(chosen);
 
         std::vector<value_id> itself, shown;

@@ -52,13 +52,13 @@ struct function {
     std::string name;
     std::size_t values = 0;
     std::size_t parameters = 0;
-    csr_rows successors;                      ///< by block
-    csr_rows phis;                            ///< by block: what they define
+    csr_graph successors;                     ///< by block
+    csr_rows<node_id, value_id> phis;         ///< by block: what they define
     std::vector<phi_operand> phi_operands;    ///< of all phis, constants left out
     std::vector<std::size_t> phi_operand_end; ///< by block
     std::vector<value_id> defs;               ///< by instruction; `no_value` for none
-    csr_rows uses;                            ///< by instruction
-    std::vector<std::size_t> instruction_end; ///< by block
+    csr_rows<std::uint32_t, value_id> uses;   ///< by instruction
+    std::vector<std::uint32_t> instruction_end; ///< by block
 
     std::size_t blocks() const { return successors.rows(); }
     std::span<phi_operand const> phi_operands_of(std::size_t block) const
@@ -66,7 +66,7 @@ struct function {
         phi_operand const* const all = phi_operands.data();
         return {all + (block == 0 ? 0 : phi_operand_end[block - 1]), all + phi_operand_end[block]};
     }
-    std::size_t first_instruction(std::size_t block) const
+    std::uint32_t first_instruction(std::size_t block) const
     {
         return block == 0 ? 0 : instruction_end[block - 1];
     }
@@ -89,7 +89,7 @@ struct as_program {
         for (value_id v = 0; v != parameters; ++v) sink.def(v);
         for (value_id v : source.phis[n]) sink.def(v);
         for (phi_operand const& o : source.phi_operands_of(n)) sink.use_at_end_of(o.pred, o.value);
-        for (std::size_t i = source.first_instruction(n); i != source.instruction_end[n]; ++i) {
+        for (std::uint32_t i = source.first_instruction(n); i != source.instruction_end[n]; ++i) {
             if (!std::exchange(is_first, false)) sink.next_step();
             for (value_id v : source.uses[i]) {
                 if constexpr (Use == touch::access::use_early) sink.use_early(v);
@@ -218,7 +218,7 @@ private:
         if (f.blocks() == 0) return;
         f.phis.close_row();
         f.phi_operand_end.push_back(f.phi_operands.size());
-        f.instruction_end.push_back(f.defs.size());
+        f.instruction_end.push_back(static_cast<std::uint32_t>(f.defs.size()));
         block_begin_ = f.defs.size();
     }
     void close_function()

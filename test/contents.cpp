@@ -54,9 +54,9 @@ std::string answers(list const& l)
 std::set<step_id> awaited(dependence_graph const& g, step_id s)
 {
     std::set<step_id> all;
-    for (step_id at = 0; at != g.positions(); ++at)
+    for (position_id at = 0; at != g.positions(); ++at)
         if (g.step_at[at] == s)
-            for (step_id before : g.before[at]) all.insert(g.step_at[before]);
+            for (position_id before : g.before[at]) all.insert(g.step_at[before]);
     return all;
 }
 
@@ -197,7 +197,7 @@ TEST_CASE("a read finds bytes that are written on every path, as walks along the
         std::vector<std::vector<value_id>> view(nodes);
         for (node_id n = 0; n != nodes; ++n)
             for (access const& a : of[n]) {
-                view[n].push_back(static_cast<value_id>(alias.size()));
+                view[n].push_back(value_id::of(alias.size()));
                 alias.push_back(0), offset.push_back(a.half == 1 ? 8 : 0),
                     bytes.push_back(a.half == 2 ? 16 : 8);
             }

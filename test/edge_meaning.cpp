@@ -41,7 +41,7 @@ struct branches {
 snapshot const control(branches{edge_meaning::control_flow});
 snapshot const order_of_tasks(branches{edge_meaning::order});
 snapshot const list =
-    sequence(4, 3, [](step_id s, effect_sink& sink) { branches{edge_meaning::none}.effects(s, sink); });
+    sequence(4, 3, [](step_id s, effect_sink& sink) { branches{edge_meaning::none}.effects(+s, sink); });
 plan_options const eights{.bytes = 8};
 symbolic_options const batches{.bytes = affine_bytes{0, 8}, .max_batch = 2};
 
@@ -71,7 +71,7 @@ TEST_CASE("where each step runs once, control flow is refused")
     using namespace sublet::detail;
     memory_plan const plan = plan_memory(list, eights).plan, any_order = plan_concurrent(list, eights).plan;
     symbolic_plan const every_batch = plan_symbolic(list, batches).plan;
-    ids const buffer_of{0, 1, 2};
+    table<value_id, buffer_id> const buffer_of{0, 1, 2};
     auto const kernel = [](cpu_call const&) {};
     check_runs_once("lifetimes", [](snapshot const& p) { (void)lifetimes(p); });
     check_runs_once("dependences", [](snapshot const& p) { (void)dependences(p); });
@@ -115,7 +115,7 @@ TEST_CASE("where control flow is read, a list and an order run as they are liste
     using namespace sublet::detail;
     snapshot const chain = list.as_control_flow();
     REQUIRE(chain.successors(1).front() == 2);
-    ids const buffer_of{0, 1, 2};
+    table<value_id, buffer_id> const buffer_of{0, 1, 2};
     std::vector<value_role> const role(3, value_role::intermediate);
     auto agree = [&](std::string const& name, auto ask) {
         CAPTURE(name);

@@ -187,7 +187,7 @@ snapshot chain(bool has_view = false)
         if (s != 0) sink.use(s - 1);
         if (s == 3) sink.use(0), sink.use(1);
         if (s == 1 && has_view) sink.view(1);
-        else sink.def(s);
+        else sink.def(+s);
         if (s == 1) sink.may_overwrite(3, 2); // neither is touched here
         sink.may_recompute();
     });
@@ -245,7 +245,7 @@ TEST_CASE("what contradicts itself or the program is a sentence of every call th
     auto leads = [](std::vector<std::vector<node_id>> to) {
         std::size_t const nodes = to.size();
         return tasks(
-            nodes, nodes, [to](node_id n) { return to[n]; }, [](node_id n, effect_sink& s) { s.def(n); });
+            nodes, nodes, [to](node_id n) { return to[n]; }, [](node_id n, effect_sink& s) { s.def(+n); });
     };
     snapshot const p = chain(), viewed = chain(true);
     std::vector<contradiction> const all = {
@@ -266,7 +266,7 @@ TEST_CASE("what contradicts itself or the program is a sentence of every call th
         {"node 1 twice", p, {.bytes = 8, .order = {0, 1, 1, 2}}},
         {"node", p, {.bytes = 8, .order = {0, 1}}},
         {"node 9", p, {.bytes = 8, .order = {0, 1, 2, 9}}},
-        {"pool 4294967294", p, {.bytes = 8, .pool = pool_id(-2)}},
+        {"pool 4294967294", p, {.bytes = 8, .pool = pool_id(4294967294U)}},
         {"alignment of value 1 is 0", p, {.bytes = 8, .alignment = {1, 0, 1, 1}}},
         {"alignment of a pool is 0", p, {.bytes = 8, .pools = {{.alignment = 0}}}},
         {"negative: -8", p, {.bytes = -8}},
@@ -287,7 +287,7 @@ TEST_CASE("what contradicts itself or the program is a sentence of every call th
          {.bytes = 8, .alignment = 8, .pinned = {no_offset, byte_count{3}, no_offset, no_offset}}},
         {"", p, {.bytes = 8, .pinned = {no_offset, no_size - 3, no_offset, no_offset}}},
         {"value 9", p, {.bytes = 8, .pool_choices = {{9, 0, 0}}}},
-        {"pool 4294967294", p, {.bytes = 8, .pool_choices = {{1, pool_id(-2), 0}}}},
+        {"pool 4294967294", p, {.bytes = 8, .pool_choices = {{1, pool_id(4294967294U), 0}}}},
         {"position 1", leads({{1}, {0}}), {.bytes = 8}},
         {"", p, {.bytes = byte_count{1} << 63}},
         {"alignment", p, {.bytes = 3, .alignment = byte_count{1} << 63}},
@@ -358,7 +358,7 @@ TEST_CASE("checkers judge offsets, sizes and arenas near 2^64 as code without su
     snapshot const both = tasks(
         3, 2, [](node_id n) { return std::vector<node_id>(n == 2 ? 0 : 1, n + 1); },
         [](node_id n, effect_sink& sink) {
-            if (n != 2) sink.def(n);
+            if (n != 2) sink.def(+n);
             else sink.use(0), sink.use(1);
         });
     std::size_t valid = 0, proved = 0;
@@ -375,7 +375,7 @@ TEST_CASE("checkers judge offsets, sizes and arenas near 2^64 as code without su
             alignment.push_back(pick.below(4) == 0 ? draw(1) : 1);
             // Often at a place where the other one or the arena ends, or a byte next to it.
             byte_count const offset = pick.below(2) == 0 ? draw(0) : bytes[0] - pick.below(2);
-            plan.buffers.push_back({v, {v, 3}, bytes[v], alignment[v], 0, offset});
+            plan.buffers.push_back({v, {+v, 3}, bytes[v], alignment[v], 0, offset});
         }
         byte_count const arena = pick.below(2) == 0 ? draw(0) : bytes[0] + bytes[1] - pick.below(2);
         plan.arena_bytes = {arena};

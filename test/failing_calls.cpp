@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include <compare>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <sstream>
@@ -208,7 +209,7 @@ static std::string recorded(recorder const& made)
     for (step_id s = 0; s != p.steps(); ++s) {
         for (touch t : p.touches(s)) out << t.value << ':' << static_cast<int>(t.kind) << ' ';
         for (overwrite o : p.overwrites(s)) out << " over " << o.in << ' ' << o.out;
-        for (node_id to : p.successors(s)) out << " to " << to;
+        for (node_id to : p.successors(+s)) out << " to " << to;
         out << '\n';
     }
     return out.str();
@@ -227,7 +228,7 @@ struct fragile_function {
 TEST_CASE("a call of a recorder that fails changes nothing, and can be repeated")
 {
     std::vector<std::function<void(recorder&)>> calls;
-    for (value_id i = 0; i != 5; ++i) {
+    for (std::uint32_t i = 0; i != 5; ++i) {
         calls.push_back([=](recorder& r) { (void)r.input<float>(10 + i, {.alignment = 8, .pool = i}); });
         calls.push_back([=](recorder& r) { (void)r.state<char>(20 + i, {.alignment = 3}); });
         calls.push_back(

@@ -40,7 +40,7 @@ struct subject {
     std::vector<std::vector<value_id>> uses = {{}, {0}, {1}, {0}, {3}, {2, 4}, {5}, {6, 2}};
     snapshot program = sequence(uses.size(), uses.size(), [this](step_id s, effect_sink& step) {
         for (value_id v : uses[s]) step.use(v);
-        step.def(s);
+        step.def(+s);
         step.may_recompute();
     });
     plan_options options = {.bytes = {64, 48, 64, 96, 16, 64, 64, 8}, .alignment = 16};
@@ -139,7 +139,7 @@ static placement_problem crossing_buffers()
     placement_problem problem;
     random_source pick{std::mt19937(7)};
     for (int i = 0; i != 12; ++i) {
-        step_id const first = pick.below(12);
+        position_id const first = pick.below(12);
         problem.buffers.push_back({{first, first + 1 + pick.below(6)}, 1 + pick.below(40)});
     }
     return problem;
@@ -163,7 +163,7 @@ TEST_CASE("what a callable throws at any of its calls arrives, and nothing leaks
                       poll();
                       return s.uses[n];
                   },
-                  [&](step_id n) {
+                  [&](std::uint32_t n) {
                       poll();
                       return std::vector{n};
                   });

@@ -78,7 +78,7 @@ static snapshot line()
         if (s != 0) sink.use(s - 1);
         if (s == 3) sink.use_early(s - 2);
         if (s == 4) sink.view(4);
-        else sink.def(s);
+        else sink.def(+s);
         if (s == 2) sink.may_overwrite(1, 2);
         if (s == 5) sink.use(6);
     });
@@ -164,7 +164,7 @@ TEST_CASE("live ranges, buffers and slots run out of memory at any allocation wi
     CHECK(fail_each_allocation([&] { return take_in_place(p, g, table); }, roots) > 0);
     std::size_t const buffers = table.buffers.size();
     auto life = [&](buffer_id b) { return table.buffers[b].life; };
-    auto size = [&](buffer_id b) { return table.buffers[b].size; };
+    auto size = [&](std::uint32_t b) { return table.buffers[b].size; };
     CHECK(fail_each_allocation([&] { return color(buffers, life); }) > 0);
     CHECK(fail_each_allocation([&] { return share_linearly(buffers, life, size); }) > 0);
     interference_graph const conflicts = interference(buffers, life);
@@ -195,7 +195,7 @@ TEST_CASE("every rule of an order, and every kind of placement, runs out of memo
 
     auto offsets = [](placement const& placed) { return placed.offset; };
     placement_problem problem;
-    for (step_id i = 0; i != 8; ++i)
+    for (position_id i = 0; i != 8; ++i)
         problem.buffers.push_back({{i, i + 3}, 16 + 8 * (i % 3), 8, i == 7 ? pool_id{1} : pool_id{0}});
     problem.pools = {{.capacity = 1000, .largest_block = 60}, {}};
     problem.choices = {{2, 0, 1}, {2, 1, 0}};
@@ -348,7 +348,7 @@ TEST_CASE("renaming runs out of memory at any allocation without a leak")
 
     release_points const points = releases(p, 7, {0, 1, 2, 3, 3, 4, 5}, lifetimes_of(options));
     CHECK(throw_at_each_call([&](auto const& poll) {
-              insert_releases(points, {}, [&](step_id, std::span<buffer_id const>) { poll(); });
+              insert_releases(points, {}, [&](position_id, std::span<buffer_id const>) { poll(); });
           }) >= 3);
 }
 
@@ -359,11 +359,13 @@ TEST_CASE("reports end with the failure of an allocation, a name or the stream, 
     memory_plan const plan = plan_memory(p, options).plan;
     peak_reason const why = why_peak(p, plan);
     auto each = [&](auto write) {
-        auto named = [](value_id v) { return "a name that is allocated, of value " + std::to_string(v); };
+        auto named = [](std::uint32_t v) {
+            return "a name that is allocated, of value " + std::to_string(v);
+        };
         CHECK(fail_each_allocation([&] { return write(text{}, named); },
                                    [](text const& all) { return all.written; }) > 5);
         CHECK(throw_at_each_call([&](auto const& poll) {
-                  (void)write(text{}, [&](value_id v) { return poll(), named(v); });
+                  (void)write(text{}, [&](std::uint32_t v) { return poll(), named(v); });
               }) >= 3);
         struct refusing {
             text all;

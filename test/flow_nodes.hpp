@@ -15,14 +15,15 @@ namespace flow_nodes {
 using ids = std::vector<sublet::value_id>;
 
 struct node {
-    ids successors, uses, defs;
+    std::vector<sublet::node_id> successors;
+    ids uses, defs;
     std::vector<sublet::overwrite> pairs = {};
 };
 
 inline sublet::snapshot program_of(std::size_t values, std::vector<node> const& nodes)
 {
     return sublet::flow(
-        nodes.size(), values, [&](sublet::node_id n) -> ids const& { return nodes[n].successors; },
+        nodes.size(), values, [&](sublet::node_id n) -> auto& { return nodes[n].successors; },
         [&](sublet::node_id n, sublet::effect_sink& s) {
             for (sublet::value_id v : nodes[n].uses) s.use(v);
             for (sublet::value_id v : nodes[n].defs) s.def(v);

@@ -69,7 +69,7 @@ inline flow_program draw_flow_program(random_source& pick, flow_limits const& mo
     std::vector<pool_id> pool;
     std::vector<byte_count> alignment, pinned;
     for (value_id v = 0; v != f.values; ++v) {
-        drawn.alias_of.push_back(views && v != 0 && pick.below(4) == 0 ? pick.below(v) : no_value);
+        drawn.alias_of.push_back(views && v != 0 && pick.below(4) == 0 ? value_id{pick.below(v)} : no_value);
         drawn.bytes.push_back(pick.below(16) == 0 ? (pick.below(2) == 0 ? 0 : no_size)
                                                   : 2 * (1 + pick.below(sizes)));
         std::uint32_t const kind = roles ? pick.below(12) : 0;
@@ -122,7 +122,7 @@ public:
         content_.resize(root_.size());
         is_there_.assign(root_.size(), false);
         position_.resize(f.program.steps());
-        step_id at = 0;
+        position_id at = 0;
         for (node_id n : planned.plan.order)
             for (step_id s = f.program.steps_of(n).first; s != f.program.steps_of(n).last; ++s)
                 position_[s] = at++;
@@ -202,7 +202,7 @@ private:
             if (t.writes()) write(t.value, pick.random());
         return true;
     }
-    void paint_dead(sublet::step_id position)
+    void paint_dead(sublet::position_id position)
     {
         using namespace sublet;
         using namespace sublet::detail;
@@ -221,8 +221,8 @@ private:
 
     flow_program const& f_;
     sublet::planned_flow const& planned_;
-    std::vector<sublet::value_id> root_;
-    std::vector<sublet::step_id> position_;
+    sublet::table<sublet::value_id, sublet::value_id> root_;
+    sublet::table<sublet::step_id, sublet::position_id> position_;
     std::vector<std::vector<std::uint8_t>> arena_;
     std::vector<std::uint64_t> content_; // by root
     std::vector<bool> is_there_;         // by value

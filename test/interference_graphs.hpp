@@ -24,12 +24,17 @@ public:
     {
         std::vector<sublet::value_id> list;
         for (std::size_t w = 0; w != size(); ++w)
-            if (table_[v][w] != 0) list.push_back(static_cast<sublet::value_id>(w));
+            if (table_[v][w] != 0) list.push_back(w);
         return list;
     }
     sublet::csr_graph graph() const
     {
-        return sublet::as_graph(size(), [this](auto v) { return neighbors(v); });
+        sublet::csr_graph all;
+        for (std::size_t v = 0; v != size(); ++v) {
+            for (sublet::value_id w : neighbors(v)) all.append(+w);
+            all.close_row();
+        }
+        return all;
     }
     bool is_clique(std::vector<sublet::value_id> const& values) const
     {

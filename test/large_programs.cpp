@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -29,9 +30,9 @@ static snapshot sequence_of_values(std::size_t far)
 {
     return sequence(values, values, [far](step_id s, effect_sink& sink) {
         if (s != 0) sink.use(s - 1);
-        std::size_t const within = far < s ? far : s;
+        std::size_t const within = std::min<std::size_t>(far, s);
         if (within != 0) sink.use(s - 1 - (s * std::size_t{2654435761} >> 7) % within);
-        sink.def(s);
+        sink.def(+s);
     });
 }
 
@@ -49,7 +50,7 @@ static snapshot loops_of_values()
         [](node_id n, effect_sink& sink) {
             if (n != 0) sink.use(n - 1);
             if (n % 16 != 0) sink.use(n - n % 16);
-            sink.def(n);
+            sink.def(+n);
         });
 }
 

@@ -64,7 +64,7 @@ listing<Handle> list_of(random_views const& views, HandleOf handle_of, listing<H
             typename listing<Handle>::value_facts const facts{
                 .bytes = views.bytes[v],
                 .role = views.role[v],
-                .pool = views.alias_of[v] == no_value ? views.pool[v] : 0};
+                .pool = views.alias_of[v] == no_value ? views.pool[v] : pool_id{0}};
             if (t.kind == touch::access::use) step.read(handle_of(v));
             if (t.kind == touch::access::use_early) step.read_early(handle_of(v));
             if (t.kind == touch::access::write) step.write(handle_of(v));
@@ -162,7 +162,7 @@ TEST_CASE("handles keep their numbers, whatever their hashes are")
         CHECK(list.values() == count);
         for (std::uint64_t i = 0; i != count; ++i) {
             REQUIRE(list.id(handle_of(i)) == i);
-            REQUIRE(list.handle(static_cast<value_id>(i)) == handle_of(i));
+            REQUIRE(list.handle(value_id::of(i)) == handle_of(i));
         }
         for (std::uint64_t i = count; i != 2 * count; ++i) REQUIRE(list.id(handle_of(i)) == no_value);
     };

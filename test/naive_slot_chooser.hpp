@@ -20,7 +20,7 @@ struct naive_slot_chooser {
         sublet::pool_id pool;
         sublet::buffer_id occupant;
         unsigned occupants;
-        sublet::step_id free_from;
+        sublet::position_id free_from;
         bool ends;
     };
     sublet::slot_choice choice;
@@ -83,7 +83,7 @@ struct naive_slot_chooser {
         }
         if (r.size == 0) return;
         if (!chosen) {
-            chosen = static_cast<sublet::slot_id>(slots.size());
+            chosen = sublet::slot_id::of(slots.size());
             slots.push_back({0, r.size, r.pool, 0, 0, 0, false});
         }
         slot& s = slots[*chosen];
@@ -92,8 +92,8 @@ struct naive_slot_chooser {
              s.pool,
              r.buffer,
              s.occupants + 1,
-             std::max<sublet::step_id>(r.free_from, r.begins + 1),
-             r.free_from != sublet::no_step};
+             std::max<sublet::position_id>(r.free_from, r.begins + 1),
+             r.free_from != sublet::no_position};
         slot_of[r.buffer] = *chosen;
     }
 };

@@ -8,6 +8,7 @@
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
 
+#include <cstdint>
 #include <vector>
 
 namespace network {
@@ -26,14 +27,14 @@ struct op_list {
         bytes.push_back(size);
         alias_of.push_back(sublet::no_value);
         may_overwrite.push_back(in_place);
-        return static_cast<sublet::value_id>(uses.size() - 1);
+        return uses.size() - 1;
     }
 
     sublet::snapshot program() const
     {
-        return sublet::sequence(uses.size(), uses.size(), [this](auto op, sublet::effect_sink& s) {
+        return sublet::sequence(uses.size(), uses.size(), [this](std::uint32_t op, sublet::effect_sink& s) {
             for (sublet::value_id v : uses[op]) s.use(v);
-            add_results(s, std::vector<sublet::value_id>{static_cast<sublet::value_id>(op)}, alias_of);
+            add_results(s, std::vector<sublet::value_id>{op}, alias_of);
             if (may_overwrite[op]) s.may_overwrite(uses[op][0], op);
         });
     }

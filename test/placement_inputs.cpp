@@ -20,14 +20,14 @@ std::vector<byte_count> live_bytes(placement_problem const& problem)
     std::vector<byte_count> load;
     for (placement_problem::buffer const& b : problem.buffers) {
         if (load.size() < b.life.last) load.resize(b.life.last);
-        for (step_id at = b.life.first; at < b.life.last; ++at) load[at] += b.size;
+        for (position_id at = b.life.first; at < b.life.last; ++at) load[at] += b.size;
     }
     return load;
 }
 
-std::vector<std::tuple<step_id, step_id, byte_count>> sorted(placement_problem const& problem)
+std::vector<std::tuple<position_id, position_id, byte_count>> sorted(placement_problem const& problem)
 {
-    std::vector<std::tuple<step_id, step_id, byte_count>> rows;
+    std::vector<std::tuple<position_id, position_id, byte_count>> rows;
     for (placement_problem::buffer const& b : problem.buffers)
         rows.push_back({b.life.first, b.life.last, b.size});
     std::sort(rows.begin(), rows.end());
@@ -62,7 +62,7 @@ TEST_CASE("pieces of cuts fill the rectangle, and do not overlap where they were
                 CAPTURE(each.name);
                 CAPTURE(seed);
                 CAPTURE(n);
-                constexpr step_id positions = 60;
+                constexpr std::uint32_t positions = 60;
                 constexpr byte_count bytes = 4000;
                 cut_dissection const drawn = draw_cuts(each.manner, n, seed, positions, bytes, 20);
                 auto const& pieces = drawn.problem.buffers;
@@ -110,7 +110,7 @@ TEST_CASE("in a perturbed copy buffers of equal size stay equal, close to the ol
     placement_problem const copy = perturbed(original, 1);
     CHECK(copy.buffers.size() > 1800);
     CHECK(copy.buffers.size() < 1950);
-    std::map<step_id, std::vector<byte_count>> born;
+    std::map<position_id, std::vector<byte_count>> born;
     for (placement_problem::buffer const& b : original.buffers) born[b.life.first].push_back(b.size);
     for (placement_problem::buffer const& b : copy.buffers)
         CHECK(std::any_of(born[b.life.first].begin(), born[b.life.first].end(), [&](byte_count size) {
@@ -131,7 +131,8 @@ TEST_CASE("repeated blocks follow one another, and some buffers live on into the
     CHECK(many.buffers[1000].life.first == 2000);
     std::size_t long_ones = 0;
     for (std::size_t i = 0; i != many.buffers.size(); ++i) {
-        step_id const start = static_cast<step_id>(i / 2 * 4 + i % 2), length = 2;
+        position_id const start = i / 2 * 4 + i % 2;
+        std::uint32_t const length = 2;
         CHECK(many.buffers[i].life.first == start);
         CHECK(many.buffers[i].size == 1 + i % 2);
         bool const lives_on = many.buffers[i].life.last != start + length;

@@ -371,7 +371,7 @@ private:
             if (label[b] == name && needs_bytes(problem.buffers[b])) lowest = std::min(lowest, height[b]);
         bool is_solid = false;
         for (std::size_t i = 0; i != label.size(); ++i) {
-            auto const b = static_cast<sublet::buffer_id>(i);
+            auto const b = sublet::buffer_id::of(i);
             if (label[b] != name || !needs_bytes(problem.buffers[b])) continue;
             bytes const distance = height[b] - lowest;
             added.parts.push_back({b, distance});

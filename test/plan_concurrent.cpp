@@ -22,7 +22,7 @@ static snapshot listed(lists const& uses)
 {
     return sequence(
         uses.size(), uses.size(), [&](step_id s) -> auto& { return uses[s]; },
-        [](step_id s) { return std::vector{s}; });
+        [](std::uint32_t s) { return std::vector{s}; });
 }
 
 TEST_CASE("buffers that share in one order do not share if their branches run concurrently")

@@ -132,8 +132,8 @@ TEST_CASE("a value that a path reads before it is written is refused, or allowed
 TEST_CASE("the empty program, one node and an endless loop have plans")
 {
     CHECK(plan_flow(snapshot(), {.bytes = 8}));
-    snapshot const touched = flow(
-        0, 1, [](node_id) { return ids{}; }, [](node_id, effect_sink&) {});
+    snapshot const touched =
+        flow(0, 1, [](node_id) { return std::vector<node_id>{}; }, [](node_id, effect_sink&) {});
     CHECK(plan_flow(touched, {.bytes = 8, .role = value_role::input}).report().arena_bytes == 8);
     CHECK(plan_flow(touched, {.bytes = 8}).report().arena_bytes == 0);
 
@@ -180,7 +180,7 @@ TEST_CASE("straight-line code in SSA form takes the same bytes as in the sequent
             bytes.push_back(pick.below(10) == 0 ? 0 : 4 * (1 + pick.below(3)));
             role.push_back(its);
             alias_of.push_back(alias);
-            return static_cast<value_id>(bytes.size() - 1);
+            return value_id::of(bytes.size() - 1);
         };
         for (std::uint32_t k = 1 + pick.below(3); k != 0; --k)
             value(pick.below(2) == 0 ? value_role::input : value_role::external, no_value);
@@ -198,7 +198,7 @@ TEST_CASE("straight-line code in SSA form takes the same bytes as in the sequent
             }
         }
         snapshot const p = flow(
-            1, bytes.size(), [](node_id) { return ids{}; },
+            1, bytes.size(), [](node_id) { return std::vector<node_id>{}; },
             [&](node_id, effect_sink& s) {
                 for (std::size_t i = 0; i != ops.size(); ++i) {
                     if (i != 0) s.next_step();
@@ -301,8 +301,8 @@ TEST_CASE(
 TEST_CASE(
     "a list runs as it is listed where control flow is planned, and an order that says otherwise is refused")
 {
-    auto uses = [](step_id s) { return s == 0 ? ids{} : ids{s - 1}; };
-    auto defs = [](step_id s) { return ids{s}; };
+    auto uses = [](std::uint32_t s) { return s == 0 ? ids{} : ids{s - 1}; };
+    auto defs = [](std::uint32_t s) { return ids{s}; };
     snapshot const list = sequence(4, 4, uses, defs);
     planned_flow const planned = plan_flow(list, {.bytes = 8});
     REQUIRE(planned);
@@ -310,9 +310,11 @@ TEST_CASE(
     CHECK(!check_flow_plan(list, planned.plan, {.bytes = 8}));
     CHECK(plan_flow(list.as_control_flow(), {.bytes = 8}).plan == planned.plan);
 
-    snapshot const ordered = tasks(4, 4, [](node_id n) { return n == 0 ? ids{2, 3} : ids{}; }, uses, defs);
+    using nodes = std::vector<node_id>;
+    snapshot const ordered =
+        tasks(4, 4, [](node_id n) { return n == 0 ? nodes{2, 3} : nodes{}; }, uses, defs);
     CHECK(plan_flow(ordered, {.bytes = 8}).plan == planned.plan);
-    snapshot const back = tasks(4, 4, [](node_id n) { return n == 3 ? ids{1} : ids{}; }, uses, defs);
+    snapshot const back = tasks(4, 4, [](node_id n) { return n == 3 ? nodes{1} : nodes{}; }, uses, defs);
     CHECK_THROWS_WITH_AS((void)plan_flow(back, {.bytes = 8}),
                          "sublet: nodes run as they are listed here, but node 1 has to run after node 3",
                          precondition_error);
@@ -345,7 +347,7 @@ TEST_CASE("a value that only unreachable steps use needs no bytes, whether they 
 {
     for (bool changes : {false, true}) {
         snapshot const p = flow(
-            2, 2, [](node_id) { return ids{}; },
+            2, 2, [](node_id) { return std::vector<node_id>{}; },
             [&](node_id n, effect_sink& s) {
                 if (n == 0) s.def(0);
                 else if (changes) s.write(1);

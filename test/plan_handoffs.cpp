@@ -30,7 +30,7 @@ struct branches {
     {
         return sequence(8, 8, [this](step_id s, effect_sink& sink) {
             for (value_id v : uses[s]) sink.use(v);
-            sink.def(s);
+            sink.def(+s);
         });
     }
 };

@@ -68,8 +68,8 @@ TEST_CASE("same input, same plan")
 TEST_CASE("a declared in-place pair saves its bytes, and can be switched off")
 {
     auto p = sequence(3, 3, [](auto step, effect_sink& s) {
-        if (step > 0) s.use(step - 1), s.may_overwrite(step - 1, step);
-        s.def(step);
+        if (step > 0) s.use(step - 1), s.may_overwrite(step - 1, +step);
+        s.def(+step);
     });
     CHECK(plan_memory(p, {.bytes = 64}).report().arena_bytes == 64);
     CHECK(plan_memory(p, {.bytes = 64}).report().buffers == 1);
@@ -305,8 +305,8 @@ TEST_CASE("in-place pairs are taken in the requested order")
 {
     // Both want to overwrite 0: in the order of the list the second may, in the other order the first.
     auto p = sequence(3, 3, [](auto step, effect_sink& s) {
-        s.def(step);
-        if (step > 0) s.use(0), s.may_overwrite(0, step);
+        s.def(+step);
+        if (step > 0) s.use(0), s.may_overwrite(0, +step);
     });
     auto joins = [](planned_memory const& m, value_id a, value_id b) {
         return m.plan.buffer_of[a] == m.plan.buffer_of[b];
@@ -376,8 +376,8 @@ TEST_CASE("in place, the bound counts whole alignment units for all buffers but 
 TEST_CASE("a plan gives the gain of each in-place pair")
 {
     auto p = sequence(3, 3, [](auto step, effect_sink& s) {
-        s.def(step);
-        if (step > 0) s.use(step - 1), s.may_overwrite(step - 1, step);
+        s.def(+step);
+        if (step > 0) s.use(step - 1), s.may_overwrite(step - 1, +step);
     });
     auto planned = plan_memory(p, {.bytes = {64, 32, 32}});
     REQUIRE(planned);

@@ -158,8 +158,8 @@ TEST_CASE("in-place pairs are used if sizes are equal for every batch, not only 
 {
     auto const program = sequence(3, 3, [](auto step, effect_sink& s) {
         if (step != 0) s.use(step - 1);
-        s.def(step);
-        if (step != 0) s.may_overwrite(step - 1, step);
+        s.def(+step);
+        if (step != 0) s.may_overwrite(step - 1, +step);
     });
     symbolic_options options{.bytes = {affine_bytes{0, 64}, {0, 64}, {64, 0}}, .max_batch = 4};
     auto const planned = plan_symbolic(program, options);
@@ -208,7 +208,7 @@ TEST_CASE("a view of a view lies at the sum of both offsets, for every batch")
 {
     auto const views = sequence(3, 3, [](step_id step, effect_sink& s) {
         if (step == 0) s.def(0);
-        else s.use(step - 1), s.view(step);
+        else s.use(step - 1), s.view(+step);
     });
     auto const planned = plan_symbolic(views, {.bytes = {affine_bytes{16, 64}, {8, 32}, {0, 16}},
                                                .max_batch = 3,

@@ -112,7 +112,7 @@ TEST_CASE("one generic function uses the result of every planner, with a plan an
     auto const chain = [](std::vector<std::vector<value_id>> uses) {
         return sequence(3, 3, [uses](step_id s, effect_sink& sink) {
             for (value_id v : uses[s]) sink.use(v);
-            sink.def(s);
+            sink.def(+s);
         });
     };
     snapshot const good = chain({{}, {0}, {1}}), bad = chain({{2}, {0}, {1}});
@@ -167,7 +167,7 @@ TEST_CASE("each planner fills each field of its result")
     // 0: def a; 1: use a, def b over a; 2: use b, def c; 3: use c, def d
     snapshot const p = sequence(4, 4, [](step_id s, effect_sink& sink) {
         if (s != 0) sink.use(s - 1);
-        sink.def(s);
+        sink.def(+s);
         if (s == 1) sink.may_overwrite(0, 1);
     });
     plan_options const options{.bytes = std::vector<byte_count>{8, 8, 16, 8},
@@ -305,9 +305,8 @@ TEST_CASE("each planner chooses pools and divides them into blocks that no buffe
         random_tasks const tasks = draw_tasks(
             pick, {.tasks = 2 + pick.below(20), .pools = 2, .alignments = 1 + pick.below(8), .in_place = 30});
         random_tasks chain = tasks; // for plan_flow: one after another
-        for (node_id n = 0; n != chain.tasks.size(); ++n)
-            chain.tasks[n].next =
-                n + 1 == chain.tasks.size() ? random_tasks::ids{} : random_tasks::ids{n + 1};
+        for (random_tasks::task& task : chain.tasks) task.next.clear();
+        for (node_id n = 1; n < chain.tasks.size(); ++n) chain.tasks[n - 1].next = {n};
         plan_options options = tasks.options();
         options.pools = {{.capacity = 64 + 8 * pick.below(40), .largest_block = 64 + 8 * pick.below(8)},
                          {.largest_block = 64 + 8 * pick.below(8)}};

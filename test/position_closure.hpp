@@ -17,13 +17,13 @@ struct position_closure {
         : reaches(g.positions(), std::vector<bool>(g.positions()))
     {
         for (std::size_t at = g.positions(); at-- != 0;)
-            for (sublet::step_id next : g.after[at]) {
+            for (sublet::position_id next : g.after[at]) {
                 reaches[at][next] = true;
                 for (std::size_t x = next; x != g.positions(); ++x)
                     if (reaches[next][x]) reaches[at][x] = true;
             }
     }
-    bool before(sublet::step_id a, sublet::step_id b) const { return reaches[a][b]; }
+    bool before(sublet::position_id a, sublet::position_id b) const { return reaches[a][b]; }
     std::uint64_t ordered_pairs() const
     {
         std::uint64_t count = 0;

@@ -96,7 +96,7 @@ inline random_flow draw_graph(random_source& pick, flow_limits const& limits = {
     random_flow f;
     f.nodes.resize(1);
     while (f.nodes.size() != count) { // split a node in two; an edge goes to one half or to both
-        auto const tail = static_cast<node_id>(f.nodes.size()), n = pick.below(tail);
+        node_id const tail = f.nodes.size(), n = pick.below(tail);
         if (pick.below(4) == 0) f.nodes[n].successors.push_back(n);
         random_flow::ids const before = std::exchange(f.nodes[n].successors, {tail});
         f.nodes.emplace_back();
@@ -175,7 +175,7 @@ inline random_flow draw_ssa(random_source& pick, flow_limits const& limits = {})
     };
     std::vector<random_flow::ids> defined(count); // by node: values defined on every path to its end
     auto define = [&](node_id n, std::uint32_t at) {
-        auto const v = static_cast<value_id>(f.values++);
+        auto const v = value_id::of(f.values++);
         f.nodes[n].steps[at].defs.push_back(v);
         std::vector<bool> is_before(count);
         is_before[n] = true;

@@ -501,7 +501,7 @@ private:
         d.of = of;
         d.offset = offset;
         if (!limits_.view_facts || l_.begin(v) % d.alignment != 0) d.alignment = 1;
-        d.pool = limits_.view_facts && chance(20) ? l_.values[l_.root(v)].pool : 0;
+        d.pool = limits_.view_facts && chance(20) ? l_.values[l_.root(v)].pool : sublet::pool_id{0};
         there_.written[v].clear();
         there_.is_there[v] = false;
         if (d.role == sublet::value_role::output && chance(80)) d.role = sublet::value_role::intermediate;
@@ -673,7 +673,7 @@ inline std::vector<sublet::node_id> draw_order_of(std::vector<std::vector<bool>>
             bool is_ready = !has_run[s];
             for (std::size_t i = 0; i != before.size(); ++i)
                 is_ready = is_ready && (has_run[i] || !before[i][s]);
-            for (sublet::handoff h : handoffs) is_ready = is_ready && (h.to != s || has_run[h.from]);
+            for (sublet::handoff h : handoffs) is_ready = is_ready && (h.to != +s || has_run[h.from]);
             if (is_ready) ready.push_back(s);
         }
         if (ready.empty()) return {};

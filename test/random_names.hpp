@@ -101,7 +101,7 @@ random_names draw_names(RandomSource& random_source, random_names_shape const& s
     std::vector<bool> is_there;
     for (value_id v = 0; v != names; ++v) {
         bool const is_view = v != 0 && chance(shape.views);
-        drawn.alias_of.push_back(is_view ? random_source.below(v) : no_value);
+        drawn.alias_of.push_back(is_view ? value_id{random_source.below(v)} : no_value);
         bool const may_be_given = !is_view || is_there[drawn.alias_of[v]];
         is_there.push_back(may_be_given && chance(shape.given));
         auto role = is_there[v] ? given[random_source.below(3)] : value_role::intermediate;

@@ -64,7 +64,7 @@ inline drawn_program draw_operations(random_source& pick, std::uint32_t count, s
         r.pool.push_back(0);
         r.eligible.push_back(true);
         r.is_scratch.push_back(false);
-        return static_cast<value_id>(r.values() - 1);
+        return value_id::of(r.values() - 1);
     };
     if (pick.below(2) == 0) r.role[value()] = value_role::input;
     bool const has_pairs = pick.below(2) == 0;

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <ostream>
 #include <vector>
 
@@ -50,7 +51,7 @@ random_placement_shape draw_placement_shape(RandomSource& random_source)
 template <class RandomSource>
 sublet::live_range draw_life(RandomSource& random_source, unsigned positions)
 {
-    sublet::step_id const first = random_source.below(positions);
+    sublet::position_id const first = random_source.below(positions);
     return {first, first + 1 + random_source.below(positions - first)};
 }
 
@@ -59,7 +60,7 @@ void draw_gaps(RandomSource& random_source, random_placement_shape const& shape,
                sublet::placement_problem& problem, sublet::buffer_id id)
 {
     auto const [life, size] = std::pair{problem.buffers[id].life, problem.buffers[id].size / shape.scale};
-    sublet::step_id next =
+    sublet::position_id next =
         life.first == 0 ? 0 : life.first - random_source.below(2); // perhaps beginning before its live range
     unsigned const wanted = 1 + random_source.below(2);
     for (unsigned i = 0; i != wanted && next < life.last; ++i) {
@@ -126,7 +127,7 @@ sublet::placement_problem draw_interlocking(RandomSource& random_source, unsigne
     sublet::placement_problem problem{{}, {{}}};
     problem.buffers.assign(buffers, {{0, 3}, 4});
     for (sublet::buffer_id b = 0; b != problem.buffers.size(); ++b)
-        for (sublet::step_id at = 0; at != 3; ++at) {
+        for (sublet::position_id at = 0; at != 3; ++at) {
             sublet::byte_count const begin = random_source.below(4);
             problem.gaps.push_back(
                 {b, {at, at + 1}, begin, begin + 1 + random_source.below(4 - static_cast<unsigned>(begin))});
@@ -141,10 +142,10 @@ sublet::placement_problem draw_circle(RandomSource& random_source)
     sublet::placement_problem problem{{}, {{}}};
     problem.buffers.assign(3, {{0, 3}, 4});
     for (sublet::buffer_id b = 0; b != 3; ++b)
-        for (sublet::step_id at = 0; at != 3; ++at) {
+        for (sublet::position_id at = 0; at != 3; ++at) {
             sublet::byte_count const begin = random_source.below(3);
             problem.gaps.push_back(
-                {b, {at, at + 1}, begin, begin + (at == b ? 0 : 1 + random_source.below(2))});
+                {b, {at, at + 1}, begin, begin + (at == +b ? 0 : 1 + random_source.below(2))});
         }
     return problem;
 }
@@ -154,9 +155,8 @@ sublet::placement_problem draw_circle(RandomSource& random_source)
 template <class RandomSource>
 void draw_clocks(RandomSource& random_source, sublet::placement_problem& problem, unsigned threads)
 {
-    using sublet::step_id;
     sublet::placement_problem::clock_table clocks{threads, {}, {}};
-    std::vector<std::vector<step_id>> now(threads, std::vector<step_id>(threads, 0)); // by thread
+    std::vector<std::vector<std::uint32_t>> now(threads, std::vector<std::uint32_t>(threads, 0)); // by thread
     bool const is_run = random_source.below(4) != 0;
     auto step = [&] {
         unsigned const t = random_source.below(threads), other = random_source.below(threads);
@@ -166,7 +166,7 @@ void draw_clocks(RandomSource& random_source, sublet::placement_problem& problem
         return now[t];
     };
     for (std::size_t b = 0; b != problem.buffers.size(); ++b) {
-        std::vector<step_id> begin, end;
+        std::vector<std::uint32_t> begin, end;
         if (is_run) {
             begin = end = step();
             for (unsigned uses = random_source.below(4); uses != 0; --uses) {

@@ -110,8 +110,8 @@ struct random_program {
             of_node.back().back().uses_at_end = n.uses_at_end;
         }
         std::vector<turn> all;
-        for (std::size_t i = 0; i != nodes.size(); ++i)
-            for (turn const& t : of_node[order.empty() ? i : order[i]]) all.push_back(t);
+        for (sublet::node_id n = 0; n != nodes.size(); ++n)
+            for (turn const& t : of_node[order.empty() ? n : order[n]]) all.push_back(t);
         return all;
     }
 
@@ -130,11 +130,11 @@ struct random_program {
     }
     /// The position at which a class with such touches is written first.
     template <class Touches>
-    static sublet::step_id first_write(Touches const& its)
+    static sublet::position_id first_write(Touches const& its)
     {
         for (auto const& [at, how] : its)
             if (!how.written.empty()) return at;
-        return sublet::no_step;
+        return sublet::no_position;
     }
 };
 
@@ -152,12 +152,12 @@ struct class_touch {
     }
 };
 /// By root, by position.
-using class_history = std::map<sublet::value_id, std::map<sublet::step_id, class_touch>>;
+using class_history = std::map<sublet::value_id, std::map<sublet::position_id, class_touch>>;
 
 inline class_history access_history(random_program const& p)
 {
     class_history touches;
-    sublet::step_id at = 0;
+    sublet::position_id at = 0;
     for (auto const& turn : p.turns()) {
         for (auto v : turn.what->uses) touches[p.root(v)][at].read.insert(v);
         for (auto v : turn.what->early) touches[p.root(v)][at].read_early.insert(v);
@@ -183,10 +183,9 @@ inline std::map<sublet::value_id, sublet::live_range> live_ranges_of(random_prog
             is_planned = is_planned && (p.root(v) != r || p.eligible[v]);
         if (!is_planned) continue;
         auto const& [last, how] = *its.rbegin();
-        sublet::live_range life{p.first_write(its), how.is_early() ? last : last + 1};
-        if (has_role(p.class_role(r), sublet::value_role::output))
-            life.last = static_cast<sublet::step_id>(p.turns().size());
-        if (has_role(p.class_role(r), sublet::value_role::input)) life = {0, std::max(life.last, 1u)};
+        sublet::live_range life{p.first_write(its), how.is_early() ? +last : last + 1};
+        if (has_role(p.class_role(r), sublet::value_role::output)) life.last = p.turns().size();
+        if (has_role(p.class_role(r), sublet::value_role::input)) life = {0, std::max(+life.last, 1u)};
         lives[r] = life;
     }
     return lives;
@@ -210,7 +209,7 @@ inline random_program draw_program(random_source& pick, std::uint32_t most = 6)
         p.pool.push_back(has_pools ? pick.below(3) : 0);
         p.eligible.push_back(pick.below(20) != 0);
         p.is_scratch.push_back(false);
-        return static_cast<value_id>(p.values() - 1);
+        return value_id::of(p.values() - 1);
     };
     auto any = [&] {
         value_id v = 0;

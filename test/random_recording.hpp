@@ -83,7 +83,7 @@ drawn_recording<Call> draw_recording(random_source& pick)
             if (std::count(call.writes.begin(), call.writes.end(), v) == 0) call.writes.push_back(v);
         }
         drawn.add(call);
-        auto const last = static_cast<sublet::step_id>(drawn.calls.size() - 1);
+        auto const last = sublet::step_id::of(drawn.calls.size() - 1);
         for (sublet::value_id r : call.reads)
             for (sublet::value_id w : call.writes)
                 if (r != w && pick.below(2) == 0) drawn.net.may_overwrite(last, r, w);

@@ -21,46 +21,47 @@ struct drawn_sharing {
     sublet::detail::concurrent_live_ranges
         lives; ///< a buffer per value; of a class of views only the root is touched
     sublet::detail::conflict_ranges conflicts;
-    std::vector<sublet::byte_count> bytes; ///< 0 if not a root, external, or untouched
+    sublet::table<sublet::buffer_id, sublet::byte_count> bytes; ///< 0 if not a root, external, or untouched
     std::vector<unsigned char> eligible;
-    std::vector<sublet::value_id> wanted; ///< those of more than 0 bytes
+    std::vector<sublet::buffer_id> wanted; ///< those of more than 0 bytes
 
     explicit drawn_sharing(random_tasks drawn)
         : tasks(std::move(drawn)), rule(tasks), program(tasks.program()),
           graph(dependences(program, sublet::detail::dependences_of(tasks.options(), {})))
     {
-        std::vector<sublet::buffer_id> buffer_of;
-        for (std::size_t r : rule.root) buffer_of.push_back(static_cast<sublet::buffer_id>(r));
+        sublet::table<sublet::value_id, sublet::buffer_id> buffer_of;
+        for (std::size_t r : rule.root) buffer_of.push_back(r);
         lives = sublet::detail::concurrent_lifetimes(program, graph, tasks.values(), buffer_of, tasks.role);
         conflicts = find_conflict_ranges(graph, lives);
         bytes = tasks.bytes;
         eligible.assign(tasks.values(), 1);
         for (sublet::value_id v = 0; v != tasks.values(); ++v) {
-            if (rule.root[v] != v) bytes[v] = 0;
-            if (!rule.is_given[v] && rule.late[v].empty() && rule.early[v].empty()) bytes[v] = 0;
+            if (rule.root[v] != v) bytes[+v] = 0;
+            if (!rule.is_given[v] && rule.late[v].empty() && rule.early[v].empty()) bytes[+v] = 0;
             if (has_role(tasks.role[v], sublet::value_role::external)) bytes[rule.root[v]] = 0;
         }
         for (sublet::value_id v = 0; v != tasks.values(); ++v)
-            if (bytes[v] != 0) wanted.push_back(v);
+            if (bytes[+v] != 0) wanted.push_back(+v);
     }
 
+    bool reusable_by(sublet::buffer_id u, sublet::buffer_id v) const { return rule.reusable_by(+u, +v); }
     /// Whether both may have the same slot.
-    bool may_share(sublet::value_id u, sublet::value_id v) const
+    bool may_share(sublet::buffer_id u, sublet::buffer_id v) const
     {
-        return eligible[u] && eligible[v] && tasks.pool[u] == tasks.pool[v] && rule.may_share(u, v);
+        return eligible[u] && eligible[v] && tasks.pool[u] == tasks.pool[v] && rule.may_share(+u, +v);
     }
 
     /// The first error of the slots, or null.
     char const* fault_of(std::vector<sublet::slot_id> const& slot_of, std::size_t slots) const
     {
         std::vector<bool> is_used(slots);
-        for (sublet::value_id u = 0; u != tasks.values(); ++u) {
+        for (sublet::buffer_id u = 0; u != tasks.values(); ++u) {
             if ((slot_of[u] == sublet::no_slot) != (bytes[u] == 0))
                 return "a buffer has no slot if and only if it has 0 bytes";
             if (bytes[u] == 0) continue;
             if (slot_of[u] >= slots) return "a slot is out of range";
             is_used[slot_of[u]] = true;
-            for (sublet::value_id v = 0; v != u; ++v)
+            for (sublet::buffer_id v = 0; v != u; ++v)
                 if (slot_of[u] == slot_of[v] && !may_share(u, v))
                     return "two conflicting buffers share a slot";
         }

@@ -94,12 +94,12 @@ random_tasks draw_tasks(RandomSource& random_source, random_tasks_shape const& s
     auto chance = [&random_source](unsigned percent) { return random_source.below(100) < percent; };
     std::vector<std::size_t> writer; // by value
     auto add_value = [&](std::size_t by, value_role role) {
-        auto const v = static_cast<value_id>(drawn.values());
+        value_id const v = drawn.values();
         drawn.bytes.push_back(chance(10) ? 0 : 8 * (1 + random_source.below(shape.sizes)));
         drawn.alignment.push_back(1 + random_source.below(shape.alignments));
         drawn.role.push_back(role);
         drawn.alias_of.push_back(sublet::no_value);
-        drawn.pool.push_back(static_cast<sublet::pool_id>(random_source.below(shape.pools)));
+        drawn.pool.push_back(random_source.below(shape.pools));
         writer.push_back(by);
         return v;
     };
@@ -129,12 +129,11 @@ random_tasks draw_tasks(RandomSource& random_source, random_tasks_shape const& s
         }
         drawn.tasks.push_back(now);
         if (t != 0 && chance(shape.edges))
-            drawn.tasks[random_source.below(static_cast<unsigned>(t))].next.push_back(
-                static_cast<sublet::node_id>(t));
+            drawn.tasks[random_source.below(static_cast<unsigned>(t))].next.push_back(t);
     }
     if (shape.shuffled) {
         std::vector<sublet::node_id> to(drawn.tasks.size());
-        for (std::size_t i = 0; i != to.size(); ++i) to[i] = static_cast<sublet::node_id>(i);
+        for (std::size_t i = 0; i != to.size(); ++i) to[i] = i;
         for (std::size_t i = to.size(); i > 1; --i)
             std::swap(to[i - 1], to[random_source.below(static_cast<unsigned>(i))]);
         std::vector<random_tasks::task> tasks(to.size());
@@ -154,7 +153,7 @@ void mix_views(RandomSource& random_source, random_tasks& tasks)
 {
     for (sublet::value_id v = 1; v < tasks.values(); ++v)
         if (tasks.alias_of[v] == sublet::no_value && random_source.below(4) == 0) {
-            auto const of = static_cast<sublet::value_id>(random_source.below(v));
+            sublet::value_id const of = random_source.below(v);
             sublet::value_id root = of;
             while (tasks.alias_of[root] != sublet::no_value) root = tasks.alias_of[root];
             bool const is_external = has_role(tasks.role[v], sublet::value_role::external);
@@ -169,7 +168,7 @@ template <class RandomSource>
 void join_parts(RandomSource& random_source, random_tasks& tasks)
 {
     using sublet::value_id;
-    auto const values = static_cast<value_id>(tasks.values());
+    value_id const values = tasks.values();
     std::vector<bool> may_be_part(values);
     for (value_id v = 0; v != values; ++v)
         may_be_part[v] = tasks.alias_of[v] == sublet::no_value && !sublet::detail::is_given(tasks.role[v]);

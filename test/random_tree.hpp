@@ -31,7 +31,7 @@ struct random_tree {
     };
     struct node {
         std::vector<step> steps = {};
-        ids successors = {};
+        std::vector<sublet::node_id> successors = {};
         std::vector<operand> operands = {};
     };
     struct program {
@@ -43,15 +43,15 @@ struct random_tree {
         std::vector<sublet::pool_id> pool;
         std::vector<bool> eligible;
         sublet::program_body how; // of a body; tree() sets its step
-        sublet::step_id steps() const
+        std::size_t steps() const
         {
             std::size_t count = 0;
             for (node const& n : nodes) count += n.steps.size();
-            return static_cast<sublet::step_id>(count);
+            return count;
         }
         sublet::snapshot flat() const
         {
-            auto effects = [this](sublet::node_id n, sublet::effect_sink& s) {
+            auto effects = [this](std::uint32_t n, sublet::effect_sink& s) {
                 for (std::size_t i = 0; i != nodes[n].steps.size(); ++i) {
                     if (i != 0) s.next_step();
                     step const& its = nodes[n].steps[i];
@@ -186,7 +186,7 @@ private:
         p.role.push_back(sublet::value_role::intermediate);
         p.pool.push_back(pool);
         p.eligible.push_back(pick_.below(30) != 0);
-        return static_cast<value_id>(p.bytes.size() - 1);
+        return p.bytes.size() - 1;
     }
     /// A new value with the size and pool of another program's value.
     value_id value_like(program_id i, program_id of, value_id v)
@@ -337,7 +337,7 @@ private:
                          ids const& outer, std::vector<std::pair<value_id, value_id>> const& carried,
                          std::uint32_t depth)
     {
-        auto const i = static_cast<program_id>(all_.programs.size());
+        program_id const i = all_.programs.size();
         all_.programs.emplace_back();
         all_.programs[i].how = {parent, step, kind, {}, {}};
         ids defined, inners;

@@ -110,7 +110,7 @@ inline random_views draw_views(random_source& pick, std::uint32_t most, bool has
         drawn.alias_of.push_back(of);
         drawn.view_offset.push_back(offset);
         drawn.pool.push_back(has_pools && chance(20) ? 1 : 0);
-        return static_cast<value_id>(drawn.values() - 1);
+        return value_id::of(drawn.values() - 1);
     };
     std::vector<value_id> there; // made before the current step
     value_role const given[] = {value_role::input, value_role::input | value_role::output,
@@ -206,15 +206,15 @@ private:
     std::map<place, std::uint64_t> content_;
 };
 
-/// What each step reads, and what is left, if the steps run in `order` with the given places.
+/// What each step reads, and what is left, if the nodes run in `order` with the given places. Each is a step.
 template <class PlaceOf>
-std::vector<std::uint64_t> paint(random_views const& views, std::vector<sublet::step_id> const& order,
+std::vector<std::uint64_t> paint(random_views const& views, std::vector<sublet::node_id> const& order,
                                  PlaceOf place_of)
 {
     sublet::snapshot const p = views.program();
     painted_bytes bytes(views, place_of);
     std::vector<std::uint64_t> seen(p.steps() + 1);
-    for (sublet::step_id s : order) seen[s] = bytes.run(p, s);
+    for (sublet::node_id n : order) seen[n] = bytes.run(p, +n);
     seen.back() = bytes.left();
     return seen;
 }
@@ -222,8 +222,8 @@ std::vector<std::uint64_t> paint(random_views const& views, std::vector<sublet::
 /// As listed, each root with storage of its own: the truth.
 inline std::vector<std::uint64_t> paint_apart(random_views const& views)
 {
-    std::vector<sublet::step_id> order(views.steps.size());
-    for (sublet::step_id s = 0; s != order.size(); ++s) order[s] = s;
+    std::vector<sublet::node_id> order(views.steps.size());
+    for (sublet::node_id n = 0; n != order.size(); ++n) order[n] = n;
     return paint(views, order, [&](sublet::value_id v) {
         return painted_bytes::place{views.root(v), views.begin(v)};
     });
@@ -231,7 +231,7 @@ inline std::vector<std::uint64_t> paint_apart(random_views const& views)
 
 /// In the arenas of a plan; a root that is not planned has a space of its own.
 inline std::vector<std::uint64_t> paint_in(random_views const& views, sublet::memory_plan const& plan,
-                                           std::vector<sublet::step_id> const& order)
+                                           std::vector<sublet::node_id> const& order)
 {
     return paint(views, order, [&](sublet::value_id v) {
         if (plan.buffer_of[v] == sublet::no_buffer)
@@ -240,20 +240,20 @@ inline std::vector<std::uint64_t> paint_in(random_views const& views, sublet::me
     });
 }
 
-/// A random order of the steps in which each comes after those before it, and after its hand-offs.
-inline std::vector<sublet::step_id> draw_order(std::vector<std::vector<bool>> const& before,
+/// A random order of the nodes in which each comes after those before it, and after its hand-offs.
+inline std::vector<sublet::node_id> draw_order(std::vector<std::vector<bool>> const& before,
                                                std::vector<sublet::handoff> const& handoffs,
                                                random_source& pick)
 {
     std::size_t const n = before.size();
-    std::vector<sublet::step_id> order;
+    std::vector<sublet::node_id> order;
     std::vector<bool> has_run(n);
     while (order.size() != n) {
-        std::vector<sublet::step_id> ready;
-        for (sublet::step_id s = 0; s != n; ++s) {
+        std::vector<sublet::node_id> ready;
+        for (sublet::node_id s = 0; s != n; ++s) {
             bool is_ready = !has_run[s];
             for (std::size_t i = 0; i != n; ++i) is_ready = is_ready && (has_run[i] || !before[i][s]);
-            for (sublet::handoff h : handoffs) is_ready = is_ready && (h.to != s || has_run[h.from]);
+            for (sublet::handoff h : handoffs) is_ready = is_ready && (h.to != +s || has_run[h.from]);
             if (is_ready) ready.push_back(s);
         }
         if (ready.empty()) return {}; // the hand-offs contradict the order

@@ -22,8 +22,8 @@
 #include <vector>
 
 struct task_family {
-    sublet::csr_rows operands;             ///< by task
-    std::vector<sublet::byte_count> bytes; ///< by value
+    sublet::csr_rows<sublet::step_id, sublet::value_id> operands; ///< by task
+    std::vector<sublet::byte_count> bytes;                        ///< by value
 
     std::size_t tasks() const { return operands.rows(); }
     /// One step per task, one value per task.
@@ -31,7 +31,7 @@ struct task_family {
     {
         return sublet::sequence(tasks(), tasks(), [this](sublet::step_id s, sublet::effect_sink& sink) {
             for (auto v : operands[s]) sink.use(v);
-            sink.def(s);
+            sink.def(+s);
         });
     }
 };
@@ -45,14 +45,14 @@ inline task_family draw_family(std::string_view name, std::size_t tasks, std::ui
     using sublet::value_id;
     task_family drawn;
     random_source pick{std::mt19937(seed)};
-    auto const n = static_cast<value_id>(tasks);
+    auto const n = static_cast<std::uint32_t>(tasks);
     drawn.operands.reserve(tasks, 2 * tasks);
-    auto made = [&drawn] { return static_cast<value_id>(drawn.operands.rows()); };
+    auto made = [&drawn] { return static_cast<std::uint32_t>(drawn.operands.rows()); };
     auto task = [&](std::initializer_list<value_id> operands) {
         for (value_id v : operands) drawn.operands.append(v);
         drawn.operands.close_row();
         drawn.bytes.push_back(256 * (1 + pick.below(256)));
-        return made() - 1;
+        return value_id{made() - 1};
     };
     if (name == "chain") {
         task({});
@@ -103,21 +103,21 @@ inline task_family draw_family(std::string_view name, std::size_t tasks, std::ui
             gradient = task({gradient, forward[i]});
         }
     } else if (name.substr(0, 6) == "ladder") {
-        value_id const k = name == "ladder8" ? 8 : 64;
+        std::uint32_t const k = name == "ladder8" ? 8 : 64;
         while (made() != sublet::detail::smaller(k, n)) task({});
         while (made() < n) {
-            value_id const i = made();
+            std::uint32_t const i = made();
             task({i - k, i % k == 0 ? i - 1 : i - k - 1});
         }
     } else {
-        value_id const back = name == "local" ? 64 : n;
+        std::uint32_t const back = name == "local" ? 64 : n;
         while (made() < n) {
-            value_id const i = made();
+            std::uint32_t const i = made();
             if (i == 0) {
                 task({});
                 continue;
             }
-            value_id const reach = sublet::detail::smaller(i, back);
+            std::uint32_t const reach = sublet::detail::smaller(i, back);
             value_id const a = i - 1 - pick.below(reach);
             value_id const b = i - 1 - pick.below(reach);
             if (a != b && pick.below(10) < 8) task({a, b});

@@ -60,7 +60,7 @@ inline std::vector<touched_cells> cells_touched(random_program const& p, sublet:
         return false;
     };
     std::vector<touched_cells> touched(order.size());
-    for (step_id at = 0; at != order.size(); ++at) {
+    for (position_id at = 0; at != order.size(); ++at) {
         random_program::step const& its = *step_by_id.at(order[at])->what;
         auto reads = [&](value_id v) {
             touched[at].read.merge(cells_of(v));
@@ -86,14 +86,14 @@ inline std::vector<touched_cells> cells_touched(random_program const& p, sublet:
 
 /// Pairs of positions that the program orders whatever they touch: consecutive steps of a node, and nodes
 /// with an edge between them.
-inline std::set<std::pair<sublet::step_id, sublet::step_id>>
+inline std::set<std::pair<sublet::position_id, sublet::position_id>>
 required_pairs(random_program const& p, std::vector<sublet::step_id> const& order)
 {
     using namespace sublet;
     using namespace sublet::detail;
-    std::vector<step_id> position(order.size());
-    for (step_id at = 0; at != order.size(); ++at) position[order[at]] = at;
-    std::set<std::pair<step_id, step_id>> pairs;
+    table<step_id, position_id> position(order.size());
+    for (position_id at = 0; at != order.size(); ++at) position[order[at]] = at;
+    std::set<std::pair<position_id, position_id>> pairs;
     step_id next = 0;
     for (node_id n = 0; n != p.nodes.size(); ++n) {
         for (std::size_t k = 0; k != p.nodes[n].steps.size(); ++k, ++next)

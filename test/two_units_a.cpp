@@ -12,7 +12,7 @@ sublet::planned_memory other_plan(sublet::snapshot const&);
 
 int main()
 {
-    auto touched = [](auto step, auto& sink) { sink.def(step); };
+    auto touched = [](auto step, auto& sink) { sink.def(+step); };
     sublet::snapshot const program = sublet::sequence(3, 3, touched);
     bool const is_one = program == other_program() && &sublet::no_value == other_no_value();
     auto const planned = sublet::plan_memory(program, {.bytes = 8});

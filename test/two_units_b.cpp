@@ -8,7 +8,7 @@ sublet::planned_memory other_plan(sublet::snapshot const&);
 
 sublet::snapshot other_program()
 {
-    auto touched = [](auto step, auto& sink) { sink.def(step); };
+    auto touched = [](auto step, auto& sink) { sink.def(+step); };
     return sublet::sequence(3, 3, touched);
 }
 

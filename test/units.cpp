@@ -54,45 +54,47 @@ TEST_CASE("a size is any integer but a negative one")
 
 TEST_CASE("minus one of any signed type is no value")
 {
-    CHECK(to_id(-1) == no_value);
-    CHECK(to_id(static_cast<signed char>(-1)) == no_value);
-    CHECK(to_id(short{-1}) == no_value);
-    CHECK(to_id(std::int64_t{-1}) == no_value);
-    CHECK(to_id(std::uint64_t(-1)) == no_value);
-    static_assert(to_id(-1) == no_value && to_id(7) == 7);
+    CHECK(value_id(-1) == no_value);
+    CHECK(value_id(static_cast<signed char>(-1)) == no_value);
+    CHECK(value_id(short{-1}) == no_value);
+    CHECK(value_id(std::int64_t{-1}) == no_value);
+    CHECK(value_id(std::uint64_t(-1)) == no_value);
+    static_assert(value_id(-1) == no_value && value_id(7) == 7);
 }
 
 TEST_CASE("narrow unsigned numbers are ids up to their last")
 {
-    CHECK(to_id(std::uint8_t{255}) == 255);
-    CHECK(to_id(std::uint16_t{65535}) == 65535);
+    CHECK(value_id(std::uint8_t{255}) == 255);
+    CHECK(value_id(std::uint16_t{65535}) == 65535);
 }
 
 TEST_CASE("an id survives a conversion to any wider type and back")
 {
-    for (std::uint32_t id : {0u, 1u, 0x7fffffffu, 0x80000000u, 0xfffffffeu, no_value}) {
-        CHECK(to_id(id) == id);
-        CHECK(to_id(std::int64_t{id}) == id);
-        CHECK(to_id(std::uint64_t{id}) == id);
+    for (std::uint32_t id : {0u, 1u, 0x7fffffffu, 0x80000000u, 0xfffffffeu, +no_value}) {
+        CHECK(value_id(id) == id);
+        CHECK(value_id(std::int64_t{id}) == id);
+        CHECK(value_id(std::uint64_t{id}) == id);
     }
 }
 
 TEST_CASE("other negative numbers are refused")
 {
     doctest::Contains const sentence(" is negative (only -1 has a meaning: none)");
-    CHECK_THROWS_WITH_AS((void)to_id(-2), sentence, precondition_error);
-    CHECK_THROWS_WITH_AS((void)to_id(static_cast<signed char>(-128)), sentence, precondition_error);
-    CHECK_THROWS_WITH_AS((void)to_id(std::numeric_limits<int>::min()), sentence, precondition_error);
-    CHECK_THROWS_WITH_AS((void)to_id(std::numeric_limits<std::int64_t>::min()), sentence, precondition_error);
+    CHECK_THROWS_WITH_AS((void)value_id(-2), sentence, precondition_error);
+    CHECK_THROWS_WITH_AS((void)value_id(static_cast<signed char>(-128)), sentence, precondition_error);
+    CHECK_THROWS_WITH_AS((void)value_id(std::numeric_limits<int>::min()), sentence, precondition_error);
+    CHECK_THROWS_WITH_AS((void)value_id(std::numeric_limits<std::int64_t>::min()), sentence,
+                         precondition_error);
 }
 
 TEST_CASE("numbers beyond 32 bits are refused")
 {
     doctest::Contains const sentence(" does not fit 32 bits");
-    CHECK_THROWS_WITH_AS((void)to_id(std::int64_t{1} << 32), sentence, precondition_error);
-    CHECK_THROWS_WITH_AS((void)to_id(std::uint64_t{1} << 32), sentence, precondition_error);
-    CHECK_THROWS_WITH_AS((void)to_id(std::numeric_limits<std::int64_t>::max()), sentence, precondition_error);
-    CHECK_THROWS_WITH_AS((void)to_id(std::uint64_t(-2)), sentence, precondition_error);
+    CHECK_THROWS_WITH_AS((void)value_id(std::int64_t{1} << 32), sentence, precondition_error);
+    CHECK_THROWS_WITH_AS((void)value_id(std::uint64_t{1} << 32), sentence, precondition_error);
+    CHECK_THROWS_WITH_AS((void)value_id(std::numeric_limits<std::int64_t>::max()), sentence,
+                         precondition_error);
+    CHECK_THROWS_WITH_AS((void)value_id(std::uint64_t(-2)), sentence, precondition_error);
 }
 
 TEST_CASE("alignments combine to the least common multiple")
@@ -209,11 +211,11 @@ TEST_CASE("random lists of ranges overlap if some position is in both")
         ranges list[2];
         std::vector<int> covers(20);
         for (ranges& own : list) {
-            step_id at = pick.below(8);
+            position_id at = pick.below(8);
             for (std::uint32_t k = pick.below(4); k != 0; --k) {
-                step_id const first = at + pick.below(3), last = first + pick.below(3);
+                position_id const first = at + pick.below(3), last = first + pick.below(3);
                 own.push_back({first, last});
-                for (step_id s = first; s != last; ++s) ++covers[s];
+                for (position_id p = first; p != last; ++p) ++covers[p];
                 at = last;
             }
         }
@@ -378,21 +380,21 @@ TEST_CASE("a default range is empty")
 
 TEST_CASE("ranges are sets of positions")
 {
-    step_id const top = 5;
+    std::uint32_t const top = 5;
     auto positions = [](live_range r) {
         std::vector<bool> in(top, false);
-        for (step_id p = 0; p != top; ++p) in[p] = contains(r, p);
+        for (position_id p = 0; p != top; ++p) in[p] = contains(r, p);
         return in;
     };
-    for (step_id a = 0; a != top; ++a)
-        for (step_id b = 0; b != top; ++b)
-            for (step_id c = 0; c != top; ++c)
-                for (step_id d = 0; d != top; ++d) {
+    for (position_id a = 0; a != top; ++a)
+        for (position_id b = 0; b != top; ++b)
+            for (position_id c = 0; c != top; ++c)
+                for (position_id d = 0; d != top; ++d) {
                     live_range const x{a, b}, y{c, d};
                     std::vector<bool> const in_x = positions(x), in_y = positions(y),
                                             in_hull = positions(hull(x, y));
-                    step_id in_one = 0, in_both = 0, first = top, last = 0, covered = 0;
-                    for (step_id p = 0; p != top; ++p) {
+                    std::uint32_t in_one = 0, in_both = 0, first = top, last = 0, covered = 0;
+                    for (std::uint32_t p = 0; p != top; ++p) {
                         in_one += in_x[p];
                         in_both += in_x[p] && in_y[p];
                         covered += in_hull[p];

@@ -36,24 +36,24 @@ inline std::vector<sublet::value_id> roots_of(sublet::versioned_program const& m
 
 /// Every read must equal that of the program with names, and so must the final contents; version v lies in
 /// cell `cell_of[v]`.
-template <class RandomSource>
+template <class Cells, class RandomSource>
 void run_in_any_order(random_names const& names, names_run const& expected,
                       sublet::versioned_program const& made, sublet::dependence_graph const& g,
-                      std::vector<sublet::value_id> const& cell_of, RandomSource& pick)
+                      Cells const& cell_of, RandomSource& pick)
 {
     using namespace sublet;
     using namespace sublet::detail;
     using content = names_run::content;
     snapshot const& p = made.program;
     std::vector<content> cell(p.values());
-    for (value_id v = static_cast<value_id>(names.values()); v-- != 0;) // views last
+    for (value_id v = names.values(); v-- != 0;) // views last
         if (is_given(names.role[v])) cell[cell_of[v]] = names_run::given(v);
 
     std::vector<std::vector<content>> reads(p.steps());
     for (step_id s = 0; s != p.steps(); ++s) reads[s].resize(expected.reads[s].size());
     std::vector<std::size_t> waits;
-    std::vector<step_id> ready;
-    for (step_id at = 0; at != g.positions(); ++at) {
+    std::vector<position_id> ready;
+    for (position_id at = 0; at != g.positions(); ++at) {
         waits.push_back(g.before[at].size());
         if (waits[at] == 0) ready.push_back(at);
     }
@@ -61,7 +61,8 @@ void run_in_any_order(random_names const& names, names_run const& expected,
     for (node_id n = 0; n != p.nodes(); ++n) ends_node[p.steps_of(n).last - 1] = true;
     while (!ready.empty()) {
         std::size_t const drawn = pick.below(static_cast<unsigned>(ready.size()));
-        step_id const at = ready[drawn], s = g.step_at[at];
+        position_id const at = ready[drawn];
+        step_id const s = g.step_at[at];
         ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(drawn));
         bool const is_late = g.position_of[s] == at;
         auto const touches = p.touches(s);
@@ -81,7 +82,7 @@ void run_in_any_order(random_names const& names, names_run const& expected,
                     if (edge_use const u = p.edge_uses()[i]; p.steps_of(u.pred).last - 1 == s)
                         REQUIRE(cell[cell_of[u.value]] == expected.reads_at_end[i]);
         }
-        for (step_id next : g.after[at])
+        for (position_id next : g.after[at])
             if (--waits[next] == 0) ready.push_back(next);
     }
     for (value_id v = 0; v != names.values(); ++v) {

@@ -13,26 +13,27 @@ struct weighted_tasks {
     sharing_rule rule;
     sublet::dependence_graph g;
     sublet::detail::concurrent_live_ranges lives;
-    std::vector<sublet::byte_count> weights;
+    sublet::table<sublet::buffer_id, sublet::byte_count> weights;
 
     explicit weighted_tasks(random_tasks const& tasks) : rule(tasks)
     {
         sublet::snapshot const p = tasks.program();
         g = sublet::dependences(p, {.role = tasks.role, .alias_of = tasks.alias_of});
-        std::vector<sublet::buffer_id> buffer_of;
-        for (std::size_t r : rule.root) buffer_of.push_back(static_cast<sublet::buffer_id>(r));
+        sublet::table<sublet::value_id, sublet::buffer_id> buffer_of;
+        for (std::size_t r : rule.root) buffer_of.push_back(r);
         lives = sublet::detail::concurrent_lifetimes(p, g, tasks.values(), buffer_of, tasks.role);
         weights = tasks.bytes;
         for (sublet::value_id v = 0; v != tasks.values(); ++v) {
             bool const is_untouched = rule.late[v].empty() && rule.early[v].empty();
-            if (rule.root[v] != v || (is_untouched && !rule.is_given[v])) weights[v] = 0;
+            if (rule.root[v] != v || (is_untouched && !rule.is_given[v])) weights[+v] = 0;
         }
     }
+    bool reusable_by(sublet::buffer_id u, sublet::buffer_id v) const { return rule.reusable_by(+u, +v); }
     bool is_antichain(std::vector<sublet::buffer_id> const& members) const
     {
         for (sublet::buffer_id u : members)
             for (sublet::buffer_id v : members)
-                if (u != v && rule.reusable_by(u, v)) return false;
+                if (u != v && reusable_by(u, v)) return false;
         return true;
     }
     sublet::byte_count weight(std::vector<sublet::buffer_id> const& members) const

@@ -53,7 +53,7 @@ struct numbered_values {
     sublet::value_id operator[](llvm::Value const* v) const // constants and labels have none
     {
         auto const found = numbers.find(v);
-        return found == numbers.end() ? sublet::no_value : static_cast<sublet::node_id>(found->second);
+        return found == numbers.end() ? sublet::no_value : sublet::value_id(found->second);
     }
 };
 

@@ -412,7 +412,7 @@ sized_slot_plan under_every_schedule(versioned_program const& versioned, plan_op
 /// The number of interfering pairs of buffers.
 std::uint64_t overlaps(std::vector<buffer> const& buffers)
 {
-    std::vector<step_id> first, last;
+    std::vector<position_id> first, last;
     for (buffer const& b : buffers)
         if (b.is_planned()) first.push_back(b.life.first), last.push_back(b.life.last);
     std::sort(first.begin(), first.end());
@@ -473,9 +473,8 @@ savings compute_assignments(net_def& net, names const& static_blobs)
             });
             std::vector<std::vector<buffer_id>> by_pool;
             sized_slot_plan plan;
-            auto const colored =
-                color(graph, {.by = coloring_options::heuristic::by_size,
-                              .bytes = [&](buffer_id b) { return planned_bytes(buffers[b]); }});
+            auto const colored = color(graph, {.by = coloring_options::heuristic::by_size,
+                                               .bytes = [&](auto b) { return planned_bytes(buffers[+b]); }});
             std::map<std::pair<slot_id, pool_id>, slot_id> slots; // a colour is a slot in each pool
             for (buffer_id b = 0; b != buffers.size(); ++b) {
                 slot_id const color = planned_bytes(buffers[b]) == 0 ? no_slot : colored.plan.slot_of[b];
@@ -499,8 +498,9 @@ std::size_t release_blobs_when_used(net_def& net, names const& dont_free)
     for (value_id v = 0; v != all.name.size(); ++v)
         if (dont_free.count(all.name[v]) != 0 || kept.count(all.name[v]) != 0)
             is_excluded[storage.buffer_of[v]] = true;
-    std::vector<buffer_id> buffer_of;
-    for (buffer_id b : storage.buffer_of) buffer_of.push_back(is_excluded[b] ? no_buffer : storage.root[b]);
+    std::vector<buffer_id> buffer_of; // of one number with its root
+    for (buffer_id b : storage.buffer_of)
+        buffer_of.push_back(is_excluded[b] ? no_buffer : buffer_id{+storage.root[b]});
     std::size_t freed = 0;
     std::vector<operator_def> reversed;       // the new list
     auto move_tail = [&](std::size_t first) { // the rest of the old list
@@ -510,11 +510,11 @@ std::size_t release_blobs_when_used(net_def& net, names const& dont_free)
         }
     };
     auto const points = releases(all.program(), all.name.size(), buffer_of, {.role = all.role});
-    insert_releases(points, {}, [&](step_id i, auto blobs) {
+    insert_releases(points, {}, [&](position_id i, auto blobs) {
         move_tail(i);
         operator_def& op = reversed.emplace_back();
         op.type = "Free";
-        for (buffer_id b : blobs) op.inputs.push_back(all.name[b]);
+        for (buffer_id b : blobs) op.inputs.push_back(all.name[+b]);
         freed += blobs.size();
     });
     move_tail(0);

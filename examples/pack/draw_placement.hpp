@@ -20,7 +20,7 @@
 namespace pack {
 
 /// The occupied rectangles of each buffer: one between two gaps, and one per window. As a plan, so that it
-/// can be drawn.
+/// can be drawn: its values are the buffers.
 inline sublet::memory_plan occupied_parts(sublet::placement_problem const& problem,
                                           sublet::placement const& placed)
 {
@@ -32,7 +32,7 @@ inline sublet::memory_plan occupied_parts(sublet::placement_problem const& probl
         auto add = [&](sublet::live_range when, sublet::byte_count begin, sublet::byte_count end) {
             if (placed.offset[b] == sublet::no_offset || is_empty(when) || begin == end) return;
             plan.buffers.push_back(
-                {.root = b, .life = when, .size = end - begin, .offset = placed.offset[b] + begin});
+                {.root = +b, .life = when, .size = end - begin, .offset = placed.offset[b] + begin});
         };
         for (; gap != problem.gaps.end() && gap->buffer == b; ++gap) {
             sublet::live_range const when{std::max(gap->when.first, rest.first),
@@ -65,10 +65,10 @@ inline bool is_placed_by_hints(sublet::placement_problem const& problem, sublet:
 inline void write_page(std::ostream& out, lifetimes const& table, sublet::placement const& placed,
                        bool with_before, std::string const& title)
 {
-    auto id_of = [&](auto b) { return table.id_of(b); };
+    auto id_of = [&](sublet::value_id v) { return table.id_of(+v); };
     sublet::memory_plan const plan = occupied_parts(table.problem, placed);
     sublet::plan_options const pins{.bytes = 0,
-                                    .pinned = [&](auto b) { return table.problem.buffers[b].pinned; }};
+                                    .pinned = [&](auto v) { return table.problem.buffers[+v].pinned; }};
     sublet::html_options page{.title = title,
                               .before = "before the search",
                               .after = "placed",
@@ -87,13 +87,13 @@ inline void write_page(std::ostream& out, lifetimes const& table, sublet::placem
 inline void draw_placement(std::ostream& out, lifetimes const& table, sublet::placement const& placed,
                            std::string const& title)
 {
-    sublet::write_svg(out, occupied_parts(table.problem, placed), [&](auto b) { return table.id_of(b); },
+    sublet::write_svg(out, occupied_parts(table.problem, placed), [&](auto v) { return table.id_of(+v); },
                       {.title = title});
 }
 
 inline void trace_placement(std::ostream& out, lifetimes const& table, sublet::placement const& placed)
 {
-    sublet::write_trace(out, occupied_parts(table.problem, placed), [&](auto b) { return table.id_of(b); });
+    sublet::write_trace(out, occupied_parts(table.problem, placed), [&](auto v) { return table.id_of(+v); });
 }
 
 } // namespace pack

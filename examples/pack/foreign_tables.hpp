@@ -302,8 +302,8 @@ inline void write_omnimalloc(std::ostream& out, lifetimes const& table,
         for (char c : text) out << (c == '"' ? "\"\"" : std::string(1, c));
         if (is_quoted) out << '"';
     };
-    auto write_time = [&](std::size_t b, sublet::step_id position,
-                          std::vector<sublet::step_id> const& clocks) {
+    auto write_time = [&](std::size_t b, sublet::position_id position,
+                          std::vector<std::uint32_t> const& clocks) {
         std::size_t const threads = table.problem.clocks.threads;
         if (threads == 0) out << ',' << position;
         for (std::size_t t = 0; t != threads; ++t) out << (t == 0 ? ',' : ':') << clocks[b * threads + t];

@@ -292,7 +292,7 @@ TEST_CASE("random tables are read as they were written, in each format")
             REQUIRE(again.rows.size() == rows.size());
             bool has_short = false;
             for (auto const& b : table.problem.buffers) has_short = has_short || length(b.life) == 1;
-            sublet::step_id const scale = to == format::idealloc && has_short ? 2 : 1;
+            std::uint32_t const scale = to == format::idealloc && has_short ? 2 : 1;
             for (std::size_t i = 0; i != rows.size(); ++i) {
                 auto const &before = table.problem.buffers[rows[i]], &after = again.problem.buffers[i];
                 CHECK(again.id_of(static_cast<sublet::buffer_id>(i)) == table.id_of(rows[i]));

@@ -159,7 +159,7 @@ inline column_places read_header(csv_rows const& header, lifetimes& into)
 inline sublet::live_range range_of(table_cell const& cell, std::uint64_t first, std::uint64_t last)
 {
     if (last < first) cell.fail(in_quotes(cell.text) + " ends before it begins");
-    return {static_cast<sublet::step_id>(first), static_cast<sublet::step_id>(last)};
+    return {sublet::position_id(first), sublet::position_id(last)};
 }
 
 /// The two numbers around `separator`.
@@ -203,12 +203,12 @@ inline void read_gaps(table_cell const& cell, sublet::buffer_id buffer, sublet::
 
 /// The counters of a:b:c, one for each thread, `shift` added.
 inline void read_clock(table_cell const& cell, std::uint64_t most, std::uint64_t shift,
-                       std::vector<sublet::step_id>& into)
+                       std::vector<std::uint32_t>& into)
 {
     for (std::size_t begin = 0;;) {
         std::size_t const end = std::min(cell.text.find(':', begin), cell.text.size());
         std::string_view const counter = trimmed(cell.text.substr(begin, end - begin));
-        into.push_back(static_cast<sublet::step_id>(cell.number(counter, most) + shift));
+        into.push_back(static_cast<std::uint32_t>(cell.number(counter, most) + shift));
         if (end == cell.text.size()) return;
         begin = end + 1;
     }
@@ -218,7 +218,7 @@ inline void read_clock(table_cell const& cell, std::uint64_t most, std::uint64_t
 inline void read_lifetime(table_cell const& begins, table_cell const& ends, std::uint64_t exclusive_shift,
                           sublet::placement_problem& into, sublet::placement_problem::buffer& buffer)
 {
-    std::vector<sublet::step_id> begin, end;
+    std::vector<std::uint32_t> begin, end;
     read_clock(begins, last_position, 0, begin);
     read_clock(ends, last_position - exclusive_shift, exclusive_shift, end);
     bool const is_first = into.buffers.empty();

@@ -192,10 +192,10 @@ TEST_CASE("lifetimes of several threads are clocks, and the first row says of ho
 {
     auto const table = parse_lifetimes("id,lower,upper,size,gaps\na,0:0:3, 2:1 : 3 ,8,\nb,1:1:1,1:1:1,4,\n");
     CHECK(table.problem.clocks.threads == 3);
-    CHECK(table.problem.clocks.begin == std::vector<sublet::step_id>{0, 0, 3, 1, 1, 1});
-    CHECK(table.problem.clocks.end == std::vector<sublet::step_id>{2, 1, 3, 1, 1, 1});
+    CHECK(table.problem.clocks.begin == std::vector<std::uint32_t>{0, 0, 3, 1, 1, 1});
+    CHECK(table.problem.clocks.end == std::vector<std::uint32_t>{2, 1, 3, 1, 1, 1});
     CHECK(parse_lifetimes("id,start,end,size\na,0:0,2:1,8\n").problem.clocks.end ==
-          std::vector<sublet::step_id>{3, 2});
+          std::vector<std::uint32_t>{3, 2});
     auto row = [](std::string const& text) {
         return error_message("id,lower,upper,size,gaps\na,0:0,2:1,8,\n" + text + '\n');
     };

@@ -87,7 +87,7 @@ struct network_runs {
             sublet::cpu_executor one(program, options, mode, kernel, how);
             run(one, name, "serial", 1);
         }
-        std::vector<sublet::step_id> const last_first =
+        std::vector<sublet::position_id> const last_first =
             latest_first(sublet::thread_executor(program, options, mode, kernel).waits());
         struct named_policy {
             sublet::queue_policy policy;

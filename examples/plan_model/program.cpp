@@ -45,7 +45,7 @@ std::string explain(sublet::witness const& w, network const& net, std::vector<su
                     Names name_of)
 {
     if (w.what == sublet::fault::used_undefined && w.position < net.operations.size()) {
-        auto const node = order.empty() ? w.position : order[w.position];
+        auto const node = order.empty() ? sublet::node_id{+w.position} : order[w.position];
         return net.operations[node].label + ", at position " + std::to_string(w.position) + ", uses value " +
                quoted(name_of(w.value)) + " before it is defined";
     }

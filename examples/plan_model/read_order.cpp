@@ -28,7 +28,7 @@ std::vector<node_id> read_permutation(std::string const& file, std::size_t opera
         while (!text.empty() && (text.back() == '\r' || text.back() == ' ')) text.pop_back();
         if (text.empty()) continue;
         auto const where = file + ": line " + std::to_string(line);
-        node_id n = 0;
+        std::uint32_t n = 0;
         auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
         if (error != std::errc{} || end != text.data() + text.size() || n >= operations)
             throw input_error(where + " is not the index of one of the " + std::to_string(operations) +

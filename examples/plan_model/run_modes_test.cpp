@@ -26,8 +26,9 @@ network diamond()
     network net;
     for (auto [name, role] :
          {std::pair{"x", external}, {"a", intermediate}, {"b", intermediate}, {"y", output}, {"z", output}}) {
-        auto const number = static_cast<sublet::node_id>(net.values.size());
-        net.values.push_back({name, 64, role, sublet::no_value, number == 0 ? sublet::no_node : number - 1});
+        sublet::node_id const maker =
+            net.values.empty() ? sublet::no_node : sublet::node_id(net.values.size() - 1);
+        net.values.push_back({name, 64, role, sublet::no_value, maker});
     }
     net.operations = {operation_of("Relu", {0}, 1), operation_of("Relu", {1}, 2),
                       operation_of("Add", {1, 2}, 3), operation_of("Tanh", {0}, 4)};

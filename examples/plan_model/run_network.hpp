@@ -175,19 +175,19 @@ mode_run run(network const& net, sublet::snapshot const& program, sublet::plan_o
 }
 
 /// A topological order of the positions under their waits that always takes the last ready position.
-inline std::vector<sublet::step_id> latest_first(sublet::step_waits const& waits)
+inline std::vector<sublet::position_id> latest_first(sublet::step_waits const& waits)
 {
-    std::vector<sublet::step_id> order;
+    std::vector<sublet::position_id> order;
     std::vector<std::size_t> waits_for;
-    std::priority_queue<sublet::step_id> ready;
-    for (sublet::step_id at = 0; at != waits.before.rows(); ++at) {
+    std::priority_queue<sublet::position_id> ready;
+    for (sublet::position_id at = 0; at != waits.before.rows(); ++at) {
         waits_for.push_back(waits.before[at].size());
         if (waits_for.back() == 0) ready.push(at);
     }
     while (!ready.empty()) {
         order.push_back(ready.top());
         ready.pop();
-        for (sublet::step_id next : waits.after[order.back()])
+        for (sublet::position_id next : waits.after[order.back()])
             if (--waits_for[next] == 0) ready.push(next);
     }
     return order;

@@ -239,8 +239,8 @@ optimized memory_optimize(program_desc& program, std::set<std::string> const& sk
     slot_renaming const renaming = name_slots(versioned, plan, options);
 
     slot_plan proof; // variables without a new name have storage of their own
-    proof.slot_of = renaming.storage_of;
-    proof.slots = static_cast<slot_id>(renaming.values + renaming.new_names.size());
+    for (value_id first : renaming.storage_of) proof.slot_of.push_back(+first); // a slot for each name
+    proof.slots = static_cast<std::uint32_t>(renaming.values + renaming.new_names.size());
     if (check_slots(flat.program, proof))
         throw program_error("the plan is invalid, and the program unchanged");
 
@@ -292,7 +292,7 @@ std::size_t release_memory(program_desc& program, std::set<std::string> const& s
         for (value_id v = 0; v != values.name.size(); ++v) {
             bool const is_own = block.vars.count(values.name[v]) != 0 && excluded.count(values.name[v]) == 0;
             bool const is_kept = b != 0 && values.is_captured[v]; // for its gradients
-            buffer_of.push_back(is_own && !is_kept ? v : no_buffer);
+            buffer_of.push_back(is_own && !is_kept ? buffer_id{+v} : no_buffer);
         }
         std::vector<op_desc> reversed;            // the new list
         auto move_tail = [&](std::size_t first) { // the rest of the old list
@@ -302,11 +302,11 @@ std::size_t release_memory(program_desc& program, std::set<std::string> const& s
             }
         };
         auto const points = releases(programs[p], values.name.size(), buffer_of);
-        insert_releases(points, {}, [&](step_id i, std::span<buffer_id const> last_used) {
+        insert_releases(points, {}, [&](position_id i, std::span<buffer_id const> last_used) {
             move_tail(i);
             op_desc& op = reversed.emplace_back();
             op.type = "delete_var";
-            for (buffer_id v : last_used) op.inputs.push_back(values.name[v]);
+            for (buffer_id v : last_used) op.inputs.push_back(values.name[+v]);
             deleted += last_used.size();
         });
         move_tail(0);

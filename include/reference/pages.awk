@@ -163,7 +163,7 @@ in_list && /^#include <sublet\/.*> *\/\/ / {
 }
 
 END {
-    print "/** @namespace sublet\n@brief All public names.\n\nEach stands on the page of the header that declares it. Requirements of templates without a link, such as `id_like`, are\ninternal: the text says what they ask for."
+    print "/** @namespace sublet\n@brief All public names.\n\nEach stands on the page of the header that declares it. Requirements of templates without a link, such as `id_number`, are\ninternal: the text says what they ask for."
     print "*/"
     for (s = 1; s <= sections; ++s) {
         title = section[s]

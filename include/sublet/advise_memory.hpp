@@ -43,14 +43,14 @@ namespace detail {
 struct spill_candidate {
     value_id root = no_value;     ///< the root of the values that are live in the buffer then
     buffer_id buffer = no_buffer; ///< in the table with in-place pairs joined
-    step_id after = 0;            ///< positions
-    step_id before = 0;
-    step_id remat_step = no_step; ///< position of the step that recomputes it; none: its bytes are copied
+    position_id after = 0;        ///< the last that touches it before,
+    position_id before = 0;       ///< and the first after
+    position_id remat_at = no_position; ///< of the step that recomputes it; none: its bytes are copied
     friend bool operator==(spill_candidate, spill_candidate) = default;
 };
 
 /// Uses at the ends of nodes, by position.
-std::vector<sort_key> node_end_touches(snapshot const& p, std::vector<step_id> const& steps);
+std::vector<sort_key> node_end_touches(snapshot const& p, table<position_id, step_id> const& steps);
 
 /// All spill candidates of planned buffers; for each interval first by copy, then by recomputation.
 ///
@@ -59,9 +59,11 @@ std::vector<sort_key> node_end_touches(snapshot const& p, std::vector<step_id> c
 /// Ensures:    ascending by `before`. Given values are touched at the start of a run, outputs at its end.
 ///             Pinned buffers are no candidates.
 /// Complexity: O(values + touches), and O(touches of the step to run again) for each candidate.
-[[nodiscard]] std::vector<spill_candidate>
-find_spill_candidates(snapshot const& p, std::vector<step_id> const& steps, buffer_table const& unjoined,
-                      buffer_table const& joined, std::span<value_role const> role);
+[[nodiscard]] std::vector<spill_candidate> find_spill_candidates(snapshot const& p,
+                                                                 table<position_id, step_id> const& steps,
+                                                                 buffer_table const& unjoined,
+                                                                 buffer_table const& joined,
+                                                                 std::span<value_role const> role);
 
 } // namespace detail
 
@@ -94,19 +96,20 @@ struct spilled_program {
     /// The origin of a step.
     struct step {
         spilled_program::kind kind = spilled_program::kind::original; ///< where it comes from
-        step_id step =
-            no_step; ///< of the program: the step to run, or the one that the copy follows or precedes
+        /// Of the program: the step to run, or the one that the copy follows or precedes.
+        step_id step = no_step;
         friend bool operator==(spilled_program::step, spilled_program::step) = default;
     };
 
     snapshot program;                         ///< the steps, with the copies and the recomputed ones
-    std::vector<spilled_program::step> steps; ///< by step
-    std::vector<value_id> origin;             ///< by value: of the program; of a home the spilled value
-    std::vector<value_id> final_version; ///< by value of the program: the version that holds it at the end
-    std::vector<value_id> homes;         ///< ascending
-    std::vector<value_id> alias_of;      ///< by value
-    std::vector<byte_count> view_offset; ///< by value
-    std::vector<value_role> role;        ///< by value
+    table<step_id, spilled_program::step> steps; ///< where each comes from
+    table<value_id, value_id> origin;            ///< the value of the program; of a home the spilled value
+    /// For each value of the program the version that holds it at the end.
+    table<value_id, value_id> final_version;
+    std::vector<value_id> homes;             ///< ascending
+    table<value_id, value_id> alias_of;      ///< as in plan_options
+    table<value_id, byte_count> view_offset; ///< likewise
+    table<value_id, value_role> role;        ///< likewise
 
     /// The options of the program, for these values.
     [[nodiscard]] plan_options options(plan_options const& asked) const;
@@ -123,7 +126,7 @@ namespace detail {
 ///             output: `final_version` names its replacement.
 /// Complexity: O(values + touches + k log k) for k candidates and uses at node ends, and for each candidate
 ///             its views and the touches of its recomputed step.
-[[nodiscard]] spilled_program insert_spills(snapshot const& p, std::vector<step_id> const& steps,
+[[nodiscard]] spilled_program insert_spills(snapshot const& p, table<position_id, step_id> const& steps,
                                             plan_options const& options,
                                             std::span<memory_plan::in_place_pair const> in_place,
                                             std::span<spill_candidate const> candidates);
@@ -186,10 +189,10 @@ struct memory_advice : planned_memory {
         friend bool operator==(memory_advice::pool const&, memory_advice::pool const&) = default;
     };
 
-    std::vector<memory_advice::suggestion>
-        suggestions;                        ///< by `before`; empty: the program fits without spills
-    std::vector<memory_advice::pool> pools; ///< by pool id
-    byte_count cost = 0;                    ///< the sum over the suggestions
+    /// By `before`; empty: the program fits without spills.
+    std::vector<memory_advice::suggestion> suggestions;
+    table<pool_id, memory_advice::pool> pools; ///< of each pool
+    byte_count cost = 0;                       ///< the sum over the suggestions
     spilled_program spilled; ///< the program with the suggestions
     plan_options options;    ///< of its values
 };
@@ -200,20 +203,20 @@ namespace detail {
 ///
 ///     step 0 | copies back | step 0 again | step 1 | copies back | step 2 ...
 struct spaced_positions {
-    std::vector<step_id> of_step;   ///< by position
-    std::vector<step_id> reload_at; ///< by candidate: the position at which it is restored
+    table<position_id, position_id> of_step; ///< of the step at a position
+    std::vector<position_id> reload_at;      ///< by candidate: the position at which it is restored
 
     spaced_positions(std::size_t positions, std::vector<spill_candidate> const& candidates);
 
     /// The live range of a buffer, without holes, and extended over the gap before a final early use.
-    [[nodiscard]] live_range life(buffer const& b, step_id last_touch) const;
+    [[nodiscard]] live_range life(buffer const& b, position_id last_touch) const;
 };
 
 struct spill_problem {
-    std::vector<step_id> steps;
+    table<position_id, step_id> steps;
     std::vector<memory_plan::in_place_pair> in_place;
     std::vector<spill_candidate> candidates;
-    std::vector<lowest_load> least; ///< by pool
+    table<pool_id, lowest_load> least;
     spaced_positions spaced{0, {}};
     placement_problem problem;
     idle_times times;
@@ -227,7 +230,7 @@ private:
 
     /// Adds the needs and loads of a recomputed step, and returns the bytes that it touches.
     byte_count list_remat(snapshot const& p, buffer_table const& unjoined, buffer_table const& joined,
-                          csr_rows const& of_buffer, std::uint32_t i);
+                          csr_rows<buffer_id, std::uint32_t> const& of_buffer, std::uint32_t i);
 };
 
 } // namespace detail

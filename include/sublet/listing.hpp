@@ -59,7 +59,7 @@ concept hashable = requires(H const& h) {
 template <class H>
 class handle_numbers {
 public:
-    [[nodiscard]] value_id size() const { return static_cast<value_id>(handles_.size()); }
+    [[nodiscard]] std::size_t size() const { return handles_.size(); }
     [[nodiscard]] H const& operator[](value_id v) const { return handles_[v]; }
 
     [[nodiscard]] value_id find(H const& h) const
@@ -94,19 +94,19 @@ private:
             if (2 * handles_.size() >= table_.cells.size()) grow();
             std::size_t const at = cell_of(h, table_);
             handles_.push_back(h);
-            return table_.cells[at] = size() - 1;
+            return table_.cells[at] = value_id::of(size() - 1);
         } else {
             handles_.push_back(h);
             struct removal {
-                std::vector<H>* from;
+                table<value_id, H>* from;
                 ~removal()
                 {
                     if (from != nullptr) from->pop_back();
                 }
             } unless_numbered{&handles_};
-            numbers_.emplace(h, size() - 1);
+            numbers_.emplace(h, value_id::of(size() - 1));
             unless_numbered.from = nullptr;
-            return size() - 1;
+            return value_id::of(size() - 1);
         }
     }
     /// The cell that holds the number of h, or is free for it. Lines of 16 cells are found by multiplicative
@@ -135,7 +135,7 @@ private:
     }
 
     struct none {};
-    std::vector<H> handles_;
+    table<value_id, H> handles_;
     hash_table table_;
     std::conditional_t<hashable<H>, none, std::map<H, value_id>> numbers_;
 };
@@ -214,6 +214,11 @@ public:
         for (char c : id_text(number)) *this << std::string_view(&c, 1);
         return *this;
     }
+    template <kind K>
+    sentence& operator<<(id<K> number)
+    {
+        return *this << +number;
+    }
     sentence& operator<<(value_role role)
     {
         if (role == value_role::intermediate) return *this << "intermediate";
@@ -270,7 +275,7 @@ public:
     [[nodiscard]] per_value<Property> of(std::size_t values, T otherwise) const
     {
         if (table_.empty()) return static_cast<Property>(otherwise);
-        std::vector<T> all;
+        table<value_id, T> all;
         all.reserve(values);
         for (said const& one : table_) all.push_back(one.what == unsaid_.what ? otherwise : one.what);
         all.resize(values, otherwise);
@@ -283,13 +288,14 @@ private:
         step_id by = no_step;
     };
     said unsaid_;
-    std::vector<said> table_;
+    table<value_id, said> table_;
 };
 
 /// Names by id, copied: the first that is said.
+template <class Id>
 class said_names {
 public:
-    void add(std::uint32_t id, std::string_view name)
+    void add(Id id, std::string_view name)
     {
         if (name.empty() || !(*this)[id].empty()) return;
         reserve_for(id, name);
@@ -297,14 +303,14 @@ public:
         text_.insert(text_.end(), name.begin(), name.end());
     }
     /// The next add(id, name) does not throw.
-    void reserve_for(std::uint32_t id, std::string_view name)
+    void reserve_for(Id id, std::string_view name)
     {
         if (name.empty()) return;
         if (id >= at_.size()) at_.resize(std::size_t{id} + 1);
         reserve_more(text_, name.size());
     }
     /// Empty if none is said.
-    [[nodiscard]] std::string_view operator[](std::uint32_t id) const
+    [[nodiscard]] std::string_view operator[](Id id) const
     {
         return id < at_.size() ? std::string_view(text_.data() + at_[id].first, at_[id].size) : "";
     }
@@ -314,7 +320,7 @@ private:
         std::size_t first = 0, size = 0;
     };
     std::vector<char> text_;
-    std::vector<part> at_;
+    table<Id, part> at_;
 };
 
 } // namespace sublet::detail
@@ -420,7 +426,7 @@ public:
             SUBLET_EXPECTS(list_->block_begin_.empty(), "sublet: wait_for is for listings without blocks");
             list_->expect_own(other.list_, "step");
             SUBLET_EXPECTS(other.number_ != number_, "sublet: step % of a listing waits for itself", number_);
-            list_->edges_.push_back({other.number_, number_});
+            list_->edges_.push_back({node_id::of(+other.number_), node_id::of(+number_)}); // each is a node
             return *this;
         }
         /// The block of this step reads h at the end of a block before it: a phi operand.
@@ -431,7 +437,7 @@ public:
             SUBLET_EXPECTS(!list_->block_begin_.empty(),
                            "sublet: read_at_end_of is for listings with blocks");
             list_->expect_own(pred.list_, "block");
-            auto const node = static_cast<node_id>(list_->block_begin_.size() - 1);
+            auto const node = node_id::of(list_->block_begin_.size() - 1);
             list_->record_.edge_uses.push_back({node, pred.number_, list_->numbers_.add(h)});
             return *this;
         }
@@ -456,7 +462,7 @@ public:
     };
 
     // Options of the whole plan: as in plan_options.
-    std::vector<pool_limits> pools = {}; ///< by pool id; one that is not listed has no limits
+    table<pool_id, pool_limits> pools = {}; ///< one that is not listed has no limits
     std::vector<node_id> order = {}; ///< of steps, or of blocks if there are any
     bool in_place = true;            ///< take the in-place pairs that steps declare
     bool check = true;               ///< check the plan before it is returned
@@ -466,7 +472,7 @@ public:
     step_ref step(std::string_view label = {})
     {
         SUBLET_EXPECTS(steps() + 1 < no_step, "sublet: more steps than 32-bit ids");
-        auto const number = static_cast<step_id>(steps());
+        auto const number = step_id::of(steps());
         step_names_.reserve_for(number, label);
         record_.next_step();
         step_names_.add(number, label);
@@ -479,9 +485,9 @@ public:
     {
         SUBLET_EXPECTS(!block_begin_.empty() || steps() == 0, "sublet: a step stands before the first block");
         if (ends_in_empty_block()) static_cast<void>(step());
-        auto const number = static_cast<node_id>(block_begin_.size());
+        auto const number = node_id::of(block_begin_.size());
         block_names_.reserve_for(number, label);
-        block_begin_.push_back(static_cast<step_id>(steps()));
+        block_begin_.push_back(step_id::of(steps()));
         block_names_.add(number, label);
         return block_ref(*this, number);
     }
@@ -528,9 +534,9 @@ public:
         expect_pairs_of_steps();
         bool const has_blocks = !block_begin_.empty();
         std::size_t const nodes = has_blocks ? block_begin_.size() : steps();
-        csr_rows next(std::vector<std::uint32_t>(nodes + 1), {});
+        csr_rows<node_id, node_id> next(std::vector<std::uint32_t>(nodes + 1), {});
         if (!edges_.empty())
-            next = csr_rows::gathered(nodes, [&](auto add) {
+            next = csr_rows<node_id, node_id>::gathered(nodes, [&](auto add) {
                 for (auto const& [from, to] : edges_) add(from, to);
             });
         edge_meaning const meaning = has_blocks       ? edge_meaning::control_flow
@@ -540,10 +546,10 @@ public:
         record.step_begin.reserve(steps() + 2); // of a step in an empty block, and the end
         record = record_;
         if (ends_in_empty_block()) record.next_step();
-        std::vector<step_id> node_end(block_begin_.begin() + has_blocks, block_begin_.end());
+        table<node_id, step_id> node_end(block_begin_.begin() + has_blocks, block_begin_.end());
         node_end.reserve(nodes);
         for (step_id s = 0; !has_blocks && s != steps(); ++s) node_end.push_back(s + 1);
-        if (has_blocks) node_end.push_back(static_cast<step_id>(record.step_begin.size()));
+        if (has_blocks) node_end.push_back(step_id::of(record.step_begin.size()));
         return {values(), meaning, csr_graph(std::move(next)), std::move(node_end), std::move(record)};
     }
     /// What was said of the values and of the whole plan, by id. Sizes that were not said are unknown.
@@ -584,11 +590,11 @@ public:
             if (made_by != no_step) add_step(why << ", made", made_by) << ",";
             (why << " is not said: say .bytes, or no_size if it is unknown").fail();
         };
-        for (std::size_t s = 0, i = 0; s != steps(); ++s) {
+        std::size_t i = 0;
+        for (step_id s = 0; s != steps(); ++s) {
             std::size_t const end = s + 1 == steps() ? record_.touches.size() : record_.step_begin[s + 1];
             for (; i != end; ++i)
-                if (record_.touches[i].makes())
-                    expect_size(record_.touches[i].value, static_cast<step_id>(s));
+                if (record_.touches[i].makes()) expect_size(record_.touches[i].value, s);
         }
         for (value_id v = 0; v != values(); ++v)
             if (has_role(role_.of_value(v), value_role::input) && alias_of_.of_value(v) == no_value)
@@ -764,7 +770,7 @@ public:
     {
         return [this](value_id v) {
             detail::id_text const text = text_of(v);
-            return text.empty() ? detail::id_text(v) : text;
+            return text.empty() ? detail::id_text(+v) : text;
         };
     }
     /// The same for steps: their names, or their numbers.
@@ -772,7 +778,7 @@ public:
     {
         return [this](step_id s) {
             std::string_view const said = step_names_[s];
-            return said.empty() ? detail::id_text(s) : detail::id_text(said);
+            return said.empty() ? detail::id_text(+s) : detail::id_text(said);
         };
     }
     /// A property of values, from a function of handles.
@@ -786,7 +792,7 @@ private:
     void expect_pairs_of_steps() const
     {
         if (record_.overwrites.empty()) return;
-        std::vector<step_id> read_in(values(), no_step), made_in(values(), no_step);
+        table<value_id, step_id> read_in(values(), no_step), made_in(values(), no_step);
         step_id seen = no_step;
         for (overwrite o : record_.overwrites) { // by step
             if (std::exchange(seen, o.step) != o.step) {
@@ -814,9 +820,9 @@ private:
         for (value_id v = 0; v != values() && !is_any_said; ++v)
             is_any_said = alias_of_.of_value(v) != no_value && alignment_.of_value(v) > 1;
         if (!is_any_said) return;
-        std::vector<value_id> const of = all.alias_of.tabulate(values());
+        table<value_id, value_id> const of = all.alias_of.tabulate(values());
         buffer_classes const classes = aliases(values(), [&of](value_id v) { return of[v]; });
-        std::vector<byte_count> const offset =
+        table<value_id, byte_count> const offset =
             detail::offsets_in_roots(of, all.view_offset.tabulate(values()));
         for (value_id v = 0; v != values(); ++v) {
             byte_count const said = alignment_.of_value(v);
@@ -910,9 +916,10 @@ private:
     void name_all(Witness& why, Result const& result) const
     {
         if constexpr (requires { result.spilled; }) // a program in execution order, unless no spill was tried
-            if (why.step == no_step && why.position < result.spilled.steps.size()) why.step = why.position;
+            if (why.step == no_step && why.position < result.spilled.steps.size())
+                why.step = step_id::of(+why.position);
         if (why.step == no_step && block_begin_.empty() && why.position < steps())
-            why.step = order.empty() ? why.position : order[why.position];
+            why.step = step_id::of(order.empty() ? +why.position : +order[why.position]); // each is a node
         for (value_id v : {why.value, why.other}) name(why, v, original(result, v));
         for (step_id s : {why.step, why.needed_at, why.written_at})
             if (std::string_view const text = step_names_[original_step(result, s)]; !text.empty())
@@ -926,7 +933,7 @@ private:
 
     detail::handle_numbers<Handle> numbers_;
     detail::effect_record record_;
-    std::vector<step_id> block_begin_; // by block: its first step; empty: every step is a node
+    table<node_id, step_id> block_begin_; // of each block; empty: every step is a node
     std::vector<std::pair<node_id, node_id>> edges_;
     detail::said_values<byte_count> bytes_{detail::unsaid_size}, alignment_{1}, view_offset_{no_offset};
     detail::said_values<byte_count> pinned_{no_offset};
@@ -935,7 +942,9 @@ private:
     detail::said_values<value_id> alias_of_{no_value};
     detail::said_values<pool_id> pool_{0};
     detail::said_values<value_role> role_{value_role::intermediate};
-    detail::said_names value_names_, step_names_, block_names_;
+    detail::said_names<value_id> value_names_;
+    detail::said_names<step_id> step_names_;
+    detail::said_names<node_id> block_names_;
 };
 
 } // namespace sublet

@@ -52,6 +52,8 @@ enum class value_role : std::uint8_t { intermediate = 0, input = 1, output = 2, 
 
 namespace detail {
 
+inline constexpr pool_id no_pool = -1; ///< names no pool
+
 /// The value exists before any step defines it.
 [[nodiscard]] constexpr bool is_given(value_role set) noexcept
 {
@@ -80,32 +82,25 @@ namespace detail {
 /// Converts to T without loss of meaning: no fraction, character or bool becomes a size, no pointer a bool.
 template <class X, class T>
 concept readable_as = std::convertible_to<X, T> &&
-                      (integer<T> ? integer_like<std::remove_cvref_t<X>>
-                                  : !std::is_pointer_v<std::decay_t<X>> &&
-                                        !std::is_floating_point_v<std::remove_cvref_t<X>>);
+                      (is_id<T> || (integer<T> ? integer_like<std::remove_cvref_t<X>>
+                                               : !std::is_pointer_v<std::decay_t<X>> &&
+                                                     !std::is_floating_point_v<std::remove_cvref_t<X>>));
 
-template <class X, class T>
-concept value_callable =
-    std::invocable<X const&, value_id> && readable_as<std::invoke_result_t<X const&, value_id>, T>;
+template <class X, class T, class Id = value_id>
+concept value_callable = std::invocable<X const&, Id> && readable_as<std::invoke_result_t<X const&, Id>, T>;
 
-template <class X, class T>
-concept value_table = !
-value_callable<X, T>&& requires(X const& x, std::size_t i) {
-                           {
-                               x[i]
-                               } -> readable_as<T>;
-                           {
-                               x.size()
-                               } -> std::convertible_to<std::size_t>;
-                       };
+template <class X, class T, class Id = value_id>
+concept value_table = !value_callable<X, T, Id> && requires(X const& x, Id i) {
+    { x[i] } -> readable_as<T>;
+    { x.size() } -> std::convertible_to<std::size_t>;
+};
 
-template <class X, class T>
-concept value_constant = !
-value_callable<X, T> && !value_table<X, T> && readable_as<X, T>;
+template <class X, class T, class Id = value_id>
+concept value_constant = !value_callable<X, T, Id> && !value_table<X, T, Id> && readable_as<X, T>;
 
 /// As `call_user`: the index type of a user's table may be `int`.
-template <class X>
-constexpr decltype(auto) look_up(X const& table, value_id v)
+template <class X, class Id>
+constexpr decltype(auto) look_up(X const& table, Id v)
 {
 #if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic push
@@ -118,17 +113,18 @@ constexpr decltype(auto) look_up(X const& table, value_id v)
 #endif
 }
 
-template <class X, class T>
-inline constexpr bool is_value_property = value_callable<X, T> || value_table<X, T> || value_constant<X, T>;
+template <class X, class T, class Id = value_id>
+inline constexpr bool is_value_property =
+    value_callable<X, T, Id> || value_table<X, T, Id> || value_constant<X, T, Id>;
 
 } // namespace detail
 
-/// A property of every value. T is the type of the property.
+/// A property of every value, or of every thing of another kind. T is the type of the property.
 ///
 /// Throws: precondition_error when the property is read, not when it is given: if a number is negative or
 ///         does not fit the 32 bits of an id (-1 is `no_value` where T is an id), or if the size of a table
 ///         is not the number of values.
-template <class T>
+template <class T, class Id = value_id>
 class per_value {
 public:
     per_value() = delete; // a property without default (bytes) is missing, or not given first
@@ -140,13 +136,13 @@ public:
     per_value(X&& x)
     {
         using held = std::decay_t<X>;
-        static_assert(detail::is_value_property<held, T>,
+        static_assert(detail::is_value_property<held, T, Id>,
                       "sublet: a property of values is a constant, a table with [] and size(), or a callable "
                       "that takes a value_id (for a map or a pointer pass a lambda that looks it up)");
         static_assert(
             std::copy_constructible<held>,
             "sublet: a property of values is kept by value and copied, but this type cannot be copied");
-        if constexpr (detail::is_value_property<held, T> && std::copy_constructible<held>) {
+        if constexpr (detail::is_value_property<held, T, Id> && std::copy_constructible<held>) {
             held_ = new held(std::forward<X>(x));
             actions_ = &actions_of<held>;
         }
@@ -171,7 +167,7 @@ public:
     ~per_value() { actions_->destroy(held_); }
 
     /// Reads it for one value.
-    [[nodiscard]] T operator[](value_id v) const { return actions_->read(held_, v); }
+    [[nodiscard]] T operator[](Id v) const { return actions_->read(held_, v); }
     /// It is a callable, which every reading calls.
     [[nodiscard]] bool is_callable() const noexcept { return actions_->is_callable; }
 
@@ -179,17 +175,17 @@ public:
     using cell = std::conditional_t<std::same_as<T, bool>, unsigned char, T>;
 
     /// `name` is that of the property, for the sentence of an error.
-    [[nodiscard]] std::vector<cell> tabulate(std::size_t values, char const* name = "a property") const
+    [[nodiscard]] table<Id, cell> tabulate(std::size_t values, char const* name = "a property") const
     {
         actions_->expect_size(held_, values, name);
-        std::vector<cell> table(values);
-        actions_->read_all(held_, values, table.data());
-        return table;
+        table<Id, cell> result(values);
+        actions_->read_all(held_, values, result.data());
+        return result;
     }
 
 private:
     struct actions {
-        T (*read)(void const*, value_id);
+        T (*read)(void const*, Id);
         void (*read_all)(void const*, std::size_t values, cell* table);
         void (*expect_size)(void const*, std::size_t, char const* name);
         void* (*copy)(void const*);
@@ -200,12 +196,12 @@ private:
     template <class N>
     static T as_property(N&& number)
     {
-        if constexpr (!detail::integer<T>) {
+        if constexpr (detail::is_id<T>) {
+            return std::forward<N>(number);
+        } else if constexpr (!detail::integer<T>) {
             return static_cast<T>(std::forward<N>(number));
         } else if constexpr (!detail::integer<std::remove_cvref_t<N>>) {
             return as_property(+number);
-        } else if constexpr (std::same_as<T, value_id>) {
-            return detail::to_id(number);
         } else {
             if constexpr (std::signed_integral<std::remove_cvref_t<N>>)
                 SUBLET_EXPECTS(number >= 0, "sublet: a property of a value is negative: %", number);
@@ -214,11 +210,11 @@ private:
     }
 
     template <class X>
-    static T read_one(X const& x, value_id v)
+    static T read_one(X const& x, Id v)
     {
-        if constexpr (detail::value_callable<X, T>) {
+        if constexpr (detail::value_callable<X, T, Id>) {
             return as_property(detail::call_user(x, v));
-        } else if constexpr (detail::value_table<X, T>) {
+        } else if constexpr (detail::value_table<X, T, Id>) {
             SUBLET_EXPECTS(v < static_cast<std::size_t>(x.size()),
                            "sublet: the table of a property has no entry for value %, but % entries", v,
                            static_cast<std::size_t>(x.size()));
@@ -230,21 +226,21 @@ private:
 
     template <class X>
     static constexpr actions actions_of{
-        [](void const* x, value_id v) -> T { return read_one(*static_cast<X const*>(x), v); },
+        [](void const* x, Id v) -> T { return read_one(*static_cast<X const*>(x), v); },
         [](void const* x, std::size_t values, cell* table) {
             X const& property = *static_cast<X const*>(x);
-            for (std::size_t v = 0; v != values; ++v)
-                table[v] = read_one(property, static_cast<value_id>(v));
+            for (std::size_t v = 0; v != values; ++v) table[v] = read_one(property, Id::of(v));
         },
         [](void const* x, std::size_t values, char const* name) {
-            if constexpr (detail::value_table<X, T>) {
+            if constexpr (detail::value_table<X, T, Id>) {
                 auto const entries = static_cast<std::size_t>(static_cast<X const*>(x)->size());
                 SUBLET_EXPECTS(entries == values, "sublet: the table of % has % entries for % values", name,
                                entries, values);
             }
         },
         [](void const* x) -> void* { return new X(*static_cast<X const*>(x)); },
-        [](void* x) { delete static_cast<X*>(x); }, detail::value_callable<X, T>};
+        [](void* x) { delete static_cast<X*>(x); },
+        detail::value_callable<X, T, Id>};
 
     void* held_ = nullptr;
     actions const* actions_ = nullptr;
@@ -336,7 +332,7 @@ struct plan_options {
     per_value<pool_id> pool = pool_id{0};              ///< the pool to lie in
     per_value<byte_count> pinned = no_offset; ///< a prescribed offset
     per_value<bool> eligible = true;          ///< false: has its own storage: not planned, not counted
-    std::vector<pool_limits> pools = {};      ///< by pool id; a pool that is not listed has no limits
+    table<pool_id, pool_limits> pools = {};   ///< a pool that is not listed has no limits
     /// The pools of values that may be in several, in any order; a value without a choice is in its `pool`, a
     /// view in that of its root. Planners choose at a low cost so that capacities hold, greedily: another
     /// choice might fit where none is found.
@@ -376,8 +372,8 @@ public:
     }
 
 private:
-    template <class T>
-    static void tabulate(per_value<T> const& property, std::size_t count, per_value<T>& table)
+    template <class T, class Id>
+    static void tabulate(per_value<T, Id> const& property, std::size_t count, per_value<T, Id>& table)
     {
         if (property.is_callable()) table = property.tabulate(count);
     }
@@ -444,15 +440,15 @@ struct slot_plan {
     };
 
     std::vector<slot_id> slot_of; ///< by buffer, or by value; `no_slot`: needs no storage
-    slot_id slots = 0;            ///< how many there are, numbered from 0
+    std::uint32_t slots = 0;      ///< how many there are, numbered from 0
     friend bool operator==(slot_plan const&, slot_plan const&) = default;
 };
 
 /// A slot plan with sizes: a slot is as large as the largest buffer in it.
 struct sized_slot_plan : slot_plan {
-    std::vector<byte_count> slot_bytes; ///< by slot
-    std::vector<pool_id> slot_pool;     ///< by slot
-    byte_count total_bytes = 0;         ///< the sum over all slots
+    table<slot_id, byte_count> slot_bytes; ///< of each slot
+    table<slot_id, pool_id> slot_pool;     ///< the pool that it lies in
+    byte_count total_bytes = 0;            ///< the sum over all slots
 };
 
 /// Which of the slots of its pool that are free for a buffer it gets (ties: the lowest).
@@ -539,17 +535,17 @@ struct memory_plan {
 
     program_reading valid_for = program_reading::sequential; ///< the reading that its checker uses
     std::vector<node_id> order = {};                      ///< of the nodes; empty: 0, 1, 2 ...
-    std::vector<memory_plan::placed_buffer> buffers = {}; ///< buffers of more than 0 bytes, by ascending root
-    /// By value; `no_buffer` if of 0 bytes (in `empty` then), unsized, external, ineligible or untouched.
-    std::vector<buffer_id> buffer_of = {};
-    std::vector<byte_count> arena_bytes = {};    ///< by pool
+    /// Of more than 0 bytes, by ascending root.
+    table<buffer_id, memory_plan::placed_buffer> buffers = {};
+    /// `no_buffer` if of 0 bytes (in `empty` then), unsized, external, ineligible or untouched.
+    table<value_id, buffer_id> buffer_of = {};
+    table<pool_id, byte_count> arena_bytes = {}; ///< of each pool
     std::vector<handoff> handoffs = {};          ///< that a concurrent execution must keep
     std::vector<value_id> unsized = {};          ///< roots of buffers of unknown size, which are not planned
     std::vector<memory_plan::empty_value> empty = {}; ///< ascending by value
     std::vector<memory_plan::block> blocks = {}; ///< by pool, ascending; of pools with a largest block only
-    /// By value: the first byte of a view in its root; no entry at all if every view begins where its root
-    /// begins.
-    std::vector<byte_count> offset_in_root = {};
+    /// The first byte of a view in its root; no entry at all if every view begins where its root begins.
+    table<value_id, byte_count> offset_in_root = {};
 
     /// The first byte of v in the arena of its pool, or `no_offset`, also if 64 bits do not hold it. O(1), or
     /// O(log n) for one of n values of 0 bytes.

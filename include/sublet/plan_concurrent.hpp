@@ -55,7 +55,7 @@ struct planned_concurrently : planned_memory {
 namespace detail {
 
 /// First to last touch of each value in the listed order.
-live_ranges touch_ranges(snapshot const& p, std::vector<value_role> const& role);
+live_ranges touch_ranges(snapshot const& p, table<value_id, value_role> const& role);
 
 witness as_witness(dependence_violation const& v);
 

@@ -28,8 +28,8 @@ namespace sublet {
 
 /// A plan for every path, with live ranges that have holes.
 struct planned_flow : planned_memory {
-    /// By buffer of the plan, over the positions of the plan's order. The `life` of a buffer is the hull.
-    live_range_lists lives;
+    /// Of the buffers of the plan, over the positions of its order. The `life` of a buffer is the hull.
+    detail::buffer_range_lists lives;
 
     /// The plan with a row for each range, for tables and pictures. `buffer_of` is the first row.
     [[nodiscard]] memory_plan by_range() const;
@@ -37,7 +37,7 @@ struct planned_flow : planned_memory {
 
 namespace detail {
 
-/// By value, the hull of `lives`.
+/// The hulls of `lives`.
 live_ranges hulls(snapshot const& p, live_range_lists const& lives);
 
 } // namespace detail

@@ -28,7 +28,7 @@ namespace sublet {
 
 /// How long steps take, and how long the execution may become.
 struct handoff_options {
-    per_value<tick_count> duration = tick_count{1}; ///< by step, at least 1
+    per_value<tick_count, step_id> duration = tick_count{1}; ///< at least 1
     /// The accepted makespan is that of a schedule for so many workers; 0: one worker per step, so no
     /// execution becomes longer.
     std::size_t workers = 0;

@@ -64,7 +64,7 @@ struct planned_nested : planned_flow {
 private:
     friend planned_nested::iterator;
 
-    program_id programs() const noexcept { return *this ? static_cast<program_id>(flat.flat_of.size()) : 0; }
+    program_id programs() const noexcept { return program_id::of(*this ? flat.flat_of.size() : 0); }
     static detail::tree_value next(detail::tree_value at) { return {at.program, at.value + 1}; }
     detail::tree_value placed_from(detail::tree_value at) const
     {
@@ -90,7 +90,8 @@ namespace detail {
 /// a
 ///             body has pools or forbids in-place pairs and the root does otherwise, or if a value of a body
 ///             is an input or an output (a body has captures and bindings instead).
-[[nodiscard]] plan_options flat_options(flat_tree const& flat, std::vector<plan_options> const& options);
+[[nodiscard]] plan_options flat_options(flat_tree const& flat,
+                                        table<program_id, plan_options> const& options);
 
 /// What a body says of a value that it captures, and what does not hold for the outer value; or else a
 /// binding between values of different sizes.
@@ -99,7 +100,7 @@ namespace detail {
 /// Ensures:    the first by program, captures before bindings. A fact that has its default is not said.
 /// Complexity: O(values).
 [[nodiscard]] std::optional<witness> unlike_borders(program_tree const& tree, flat_tree const& flat,
-                                                    std::vector<plan_options> const& options,
+                                                    table<program_id, plan_options> const& options,
                                                     plan_options const& all);
 
 /// Throws: precondition_error if program i of the tree is another one.
@@ -118,7 +119,8 @@ void expect_program_of(program_tree const& tree, program_id i, snapshot const& p
 ///             sizes.
 /// Complexity: flatten() and plan_flow().
 /// Throws:     precondition_error if a precondition of a stage is violated.
-[[nodiscard]] planned_nested plan_nested(program_tree const& tree, std::vector<plan_options> const& options,
+[[nodiscard]] planned_nested plan_nested(program_tree const& tree,
+                                         table<program_id, plan_options> const& options,
                                          flow_options const& how = {});
 
 /// With options from a callable, called once per program.
@@ -128,8 +130,8 @@ template <class OptionsOf>
 [[nodiscard]] planned_nested plan_nested(program_tree const& tree, OptionsOf options_of,
                                          flow_options const& how = {})
 {
-    std::vector<plan_options> options;
-    for (std::size_t i = 0; i != tree.size(); ++i) options.push_back(options_of(static_cast<program_id>(i)));
+    table<program_id, plan_options> options;
+    for (program_id i = 0; i != tree.size(); ++i) options.push_back(options_of(i));
     return plan_nested(tree, options, how);
 }
 /// With the options and names of a listing per program.
@@ -140,9 +142,9 @@ template <detail::listed L>
 [[nodiscard]] planned_nested plan_nested(program_tree const& tree, std::vector<L> const& lists,
                                          flow_options const& how = {})
 {
-    std::vector<plan_options> options;
+    table<program_id, plan_options> options;
     for (L const& list : lists) {
-        auto const i = static_cast<program_id>(options.size());
+        auto const i = program_id::of(options.size());
         if (i < tree.size()) detail::expect_program_of(tree, i, list.program());
         options.push_back(list.sized_options());
     }

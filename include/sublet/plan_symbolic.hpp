@@ -104,7 +104,7 @@ struct planned_symbolic {
 private:
     friend planned_symbolic::iterator;
 
-    value_id limit() const noexcept { return *this ? static_cast<value_id>(plan.buffer_of.size()) : 0; }
+    value_id limit() const noexcept { return value_id::of(*this ? plan.buffer_of.size() : 0); }
     static value_id next(value_id v) { return v + 1; }
     value_id placed_from(value_id v) const
     {

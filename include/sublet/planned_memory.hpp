@@ -32,7 +32,7 @@ struct pool_report {
     byte_count naive_bytes = 0;       ///< if every buffer had storage of its own
     byte_count lower_bound_bytes = 0; ///< of every plan for the same reading and order
     byte_count arena_bytes = 0;       ///< the size that the plan needs
-    step_id peak_position = 0; ///< at which the lower bound is live; 0 in a plan for every schedule
+    position_id peak_position = 0;    ///< at which the lower bound is live; 0 in a plan for every schedule
 };
 
 /// Sizes and bounds of a plan: sums over pools (the position is pool 0's), and each pool by itself.
@@ -43,7 +43,7 @@ struct plan_report : pool_report {
     std::size_t steps = 0;     ///< of the program
     std::size_t values = 0;    ///< of the program, with and without storage
     std::size_t buffers = 0;        ///< planned ones of more than 0 bytes, after in-place decisions
-    std::vector<pool_report> pools; ///< by pool
+    table<pool_id, pool_report> pools; ///< of each pool
     std::vector<value_id> largest;  ///< the roots of the five largest buffers, largest first
     std::vector<value_id> external; ///< roots of storage that is not planned: external, or not eligible
     std::vector<value_id> unsized;  ///< roots of storage of unknown size, which is not planned either
@@ -143,7 +143,7 @@ struct planned_memory {
 private:
     friend planned_memory::iterator;
 
-    value_id limit() const noexcept { return *this ? static_cast<value_id>(plan.buffer_of.size()) : 0; }
+    value_id limit() const noexcept { return value_id::of(*this ? plan.buffer_of.size() : 0); }
     static value_id next(value_id v) { return v + 1; }
     value_id placed_from(value_id v) const
     {
@@ -162,14 +162,14 @@ void fill_report(plan_report& report, Placement const& placed, memory_plan const
     auto add = [](byte_count& sum, byte_count more) { sum = sum_fits(sum, more) ? sum + more : no_size - 1; };
     std::vector<sort_key> by_size;
     report.buffers = plan.buffers.size();
-    report.pools = std::vector<pool_report>(placed.pools.size());
+    report.pools = table<pool_id, pool_report>(placed.pools.size());
     for (memory_plan::placed_buffer const& b : plan.buffers) {
         add(report.pools[b.pool].naive_bytes, b.size);
         by_size.push_back({descending(b.size), 0, b.root});
     }
     sort_by_key(by_size);
     for (std::size_t i = 0; i != by_size.size() && i != 5; ++i) report.largest.push_back(by_size[i].id);
-    for (std::size_t i = 0; i != placed.pools.size(); ++i) {
+    for (pool_id i = 0; i != placed.pools.size(); ++i) {
         pool_report& pool = report.pools[i];
         pool.lower_bound_bytes = placed.pools[i].lower_bound;
         pool.arena_bytes = placed.pools[i].height;

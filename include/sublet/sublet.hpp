@@ -22,7 +22,9 @@
 #include <sublet/advise_memory.hpp>     // what to spill or recompute to fit a limit   advise_memory()
 
 // Vocabulary.
-#include <sublet/units.hpp>             // ids, bytes, live ranges, preconditions      node_id, byte_count, live_range
+#include <sublet/ids.hpp>               // numbers of nodes, values, steps, buffers    value_id, table<value_id, T>
+#include <sublet/units.hpp>             // bytes, live ranges                          byte_count, live_range
+#include <sublet/errors.hpp>            // sentences for broken preconditions          precondition_error
 #include <sublet/listing.hpp>           // a program by your own handles               listing<tensor*>
 #include <sublet/plan.hpp>              // options of a plan, and the plan             plan_options, memory_plan
 #include <sublet/symbolic_plan.hpp>     // the same for any batch size                 symbolic_options, symbolic_plan

@@ -139,7 +139,7 @@ struct symbolic_options {
     per_value<affine_bytes> view_offset = affine_bytes{}; ///< first byte in alias_of[v], for every batch
     per_value<pool_id> pool = pool_id{0};                 ///< the pool to lie in
     per_value<bool> eligible = true;     ///< false: has its own storage: not planned, not counted
-    std::vector<pool_limits> pools = {}; ///< capacities are for the largest batch
+    table<pool_id, pool_limits> pools = {}; ///< capacities are for the largest batch
     std::vector<node_id> order = {};     ///< every node once; empty: 0, 1, 2 ...
     /// Which buffers may share bytes.
     symbolic_options::mixing_rule mixing = symbolic_options::mixing_rule::proved;
@@ -224,13 +224,14 @@ struct symbolic_plan {
 
     byte_count max_batch = 1;                        ///< the plan holds for batches from 1 to this
     std::vector<node_id> order = {};                 ///< of the nodes; empty: 0, 1, 2 ...
-    std::vector<symbolic_plan::buffer> buffers = {}; ///< buffers of more than 0 bytes, by ascending root
-    std::vector<buffer_id> buffer_of = {};           ///< by value; `no_buffer`: not planned
-    std::vector<affine_bytes> arena = {};            ///< by pool, for every batch
+    /// Of more than 0 bytes, by ascending root.
+    table<buffer_id, symbolic_plan::buffer> buffers = {};
+    table<value_id, buffer_id> buffer_of = {};       ///< `no_buffer`: not planned
+    table<pool_id, affine_bytes> arena = {};         ///< of each pool, for every batch
     std::vector<value_id> unsized = {};              ///< roots of buffers of unknown size
     std::vector<memory_plan::empty_value> empty = {}; ///< of 0 bytes for every batch; ascending by value
-    /// By value: the first byte of a view in its root; no entry at all if every view begins with its root.
-    std::vector<affine_bytes> offset_in_root = {};
+    /// The first byte of a view in its root; no entry at all if every view begins with its root.
+    table<value_id, affine_bytes> offset_in_root = {};
 
     /// The first byte of v in the arena of its pool, or `no_offset`.
     [[nodiscard]] byte_count offset_of(value_id v, byte_count batch) const

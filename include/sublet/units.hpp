@@ -2,103 +2,33 @@
 #ifndef SUBLET_UNITS_HPP
 #define SUBLET_UNITS_HPP
 
-/// Ids of 32 bits, byte counts of 64 bits with checked sums and products, half-open live ranges, and the
-/// error for violated preconditions. Two lists of live ranges are tested for overlap in O(ranges).
+/// Byte counts of 64 bits with checked sums and products, and half-open live ranges. Two lists of live ranges
+/// are tested for overlap in O(ranges).
 
-#include <sublet/impl/config.hpp>
+#include <sublet/errors.hpp>
+#include <sublet/ids.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-// --- contract --------------------------------------------------------------------------------------------
-
-/// The library has three ways to fail. A wrong type is a concept error, a violated precondition throws one
-/// sentence that names it, and a fact about the data is a returned value with a witness.
-///
-///     SUBLET_EXPECTS(!sizes.empty(), "sublet: there are no sizes");
-///     SUBLET_EXPECTS(value < blobs, "sublet: value % is named, but there are only % values", value, blobs);
-
-namespace sublet {
-
-/// The only exception type of the library's core. It owns its sentence, of at most 511 characters (a longer
-/// one is cut and ends with "..."): throwing it allocates nothing more, and needs no `std::string`.
-class precondition_error : public std::exception {
-public:
-    /// Copies the sentence.
-    explicit precondition_error(char const* sentence) noexcept;
-    char const* what() const noexcept override { return sentence_; }
-
-private:
-    char sentence_[512];
-};
-
-namespace detail {
-
-/// A number, or a name, in a sentence about a violated precondition.
-struct sentence_part {
-    template <std::integral I>
-    constexpr sentence_part(I n)
-        : text(n < I{} ? "-" : nullptr),
-          number(n < I{} ? 0 - static_cast<std::uint64_t>(n) : static_cast<std::uint64_t>(n))
-    {
-    }
-    constexpr sentence_part(char const* name) : text(name) {}
-
-    char const* text; // nullptr: a number; "-": a negative one
-    std::uint64_t number = 0;
-};
-
-/// Throws the sentence, each `%` in it replaced by one part; without exceptions prints it and aborts. The
-/// choice is made where the library is compiled: in every file that includes it, or once for
-/// sublet::compiled. If files of one program differ in exceptions, sanitizers or the like, use the latter:
-/// the linker keeps only one of two differently compiled copies of an inline function.
-[[noreturn]] void broken_precondition(char const* sentence);
-[[noreturn]] void broken_precondition(char const* sentence, sentence_part a, sentence_part b = "",
-                                      sentence_part c = "", sentence_part d = "");
-
-/// Says why `order` does not name each of 0 ... count - 1 once. `item` is what they are: "node", "step".
-/// Requires: it does not.
-[[noreturn]] void broken_order(std::span<std::uint32_t const> order, std::size_t count,
-                               char const* item = "node");
-
-} // namespace detail
-} // namespace sublet
-
-#define SUBLET_EXPECTS(condition, ...)                                                                       \
-    ((condition) ? void(0) : ::sublet::detail::broken_precondition(__VA_ARGS__))
-
 // --- units -----------------------------------------------------------------------------------------------
 
-/// Ids of 32 bits, byte counts of 64 bits.
+/// Byte counts of 64 bits.
 ///
-///     node 7, value 3, step 12      dense numbers from 0, so a table is indexed by them
-///     1 500 000 000 bytes           a byte_count; it never wraps round
+///     1 500 000 000 bytes           never wraps round
 ///
-/// The largest number of each type means "none" (`no_value`, `no_offset`) or "unknown" (`no_size`).
+/// The largest number of each type means "none" (`no_offset`) or "unknown" (`no_size`).
 
 namespace sublet {
 
-using node_id = std::uint32_t;    ///< a node of the program's graph: an operation or a basic block
-using value_id = std::uint32_t;   ///< a result of a step that other steps use
-using step_id = std::uint32_t;    ///< one operation, or its position in the order
-using buffer_id = std::uint32_t;  ///< values that share the same bytes: views and in-place results
-using slot_id = std::uint32_t;    ///< storage without address that buffers occupy in turn
-using pool_id = std::uint32_t;    ///< a kind of memory
-using program_id = std::uint32_t; ///< a program of a tree; 0: the root
 using byte_count = std::uint64_t; ///< a size or an offset in bytes
 using tick_count = std::uint64_t; ///< time, in whatever unit durations are given
 
-inline constexpr node_id no_node = ~node_id{0};         ///< no such node
-inline constexpr value_id no_value = ~value_id{0};      ///< no such value; an absent operand
-inline constexpr step_id no_step = ~step_id{0};         ///< no such step, or none is known
-inline constexpr buffer_id no_buffer = ~buffer_id{0};   ///< the value has no buffer
-inline constexpr slot_id no_slot = ~slot_id{0};         ///< the value needs no slot
 inline constexpr byte_count no_offset = ~byte_count{0}; ///< not in an arena
 inline constexpr byte_count no_size = ~byte_count{0};   ///< the size is unknown
 inline constexpr byte_count no_limit = ~byte_count{0};  ///< a pool without capacity limit
@@ -111,46 +41,6 @@ struct tree_value {
     value_id value = no_value;
     friend bool operator==(tree_value, tree_value) = default;
 };
-
-/// An integer type other than bool and the character types.
-template <class I>
-concept integer =
-    std::integral<I> && !std::same_as<I, bool> && !std::same_as<I, char> && !std::same_as<I, wchar_t> &&
-    !std::same_as<I, char8_t> && !std::same_as<I, char16_t> && !std::same_as<I, char32_t>;
-
-/// What a constant `vector<bool>` returns: a truth value, in libc++ in a class that converts to it.
-template <class N>
-inline constexpr bool is_constant_bit = std::is_same_v<N, bool>;
-#if defined(_LIBCPP_VERSION)
-template <>
-inline constexpr bool is_constant_bit<std::vector<bool>::const_reference> = true;
-#endif
-
-/// An integer, or a type that converts to one: an unscoped enum, an id type with a conversion, a proxy. Unary
-/// `+` yields the integer type, so no value is truncated to 32 bits unnoticed.
-template <class N>
-concept integer_like = integer<N> || (!std::is_arithmetic_v<N> && !is_constant_bit<N> &&
-                                      requires(N const& n) { requires integer<decltype(+n)>; });
-
-/// Converts a user's integer to an id. -1 of a signed type, or of 64 bits, is a common "none": it becomes
-/// `no_value` (which is also `no_node`, `no_buffer` ...).
-/// Ensures: an id of this library, `no_value` too, survives a conversion to any wider type and back.
-/// Throws:  precondition_error for any other negative number, and for one that needs more than 32 bits.
-template <detail::integer I>
-[[nodiscard]] constexpr std::uint32_t to_id(I number)
-{
-    if constexpr (std::signed_integral<I>) {
-        if (number == I(-1)) return no_value;
-        SUBLET_EXPECTS(number >= 0, "sublet: id % is negative (only -1 has a meaning: none)", number);
-    }
-    if constexpr (sizeof(I) > 4)
-        SUBLET_EXPECTS(number <= I{no_value} || number == I(-1), "sublet: id % does not fit 32 bits", number);
-    return static_cast<std::uint32_t>(number);
-}
-
-} // namespace detail
-
-namespace detail {
 
 /// Calls a user's callable with an id. Its parameter may be an `int`, so conversion warnings are disabled
 /// here (ids that do not fit an int do not occur in a program that uses int ids).
@@ -196,13 +86,15 @@ concept size_function = std::invocable<F&, std::uint32_t> &&
                         integer_like<std::remove_cvref_t<std::invoke_result_t<F&, std::uint32_t>>>;
 
 /// std::max and std::min without <algorithm> (see detail/sorting.hpp).
-template <integer I>
-[[nodiscard]] constexpr I larger(I a, I b) noexcept
+template <class N>
+    requires(integer<N> || is_id<N>)
+[[nodiscard]] constexpr N larger(N a, N b) noexcept
 {
     return a < b ? b : a;
 }
-template <integer I>
-[[nodiscard]] constexpr I smaller(I a, I b) noexcept
+template <class N>
+    requires(integer<N> || is_id<N>)
+[[nodiscard]] constexpr N smaller(N a, N b) noexcept
 {
     return b < a ? b : a;
 }
@@ -267,20 +159,20 @@ namespace detail {
 ///     y = ...                [===)        y: [3, 4)    never touched again; may use the storage of x
 
 struct live_range {
-    step_id first = 0; ///< the first position in it
-    step_id last = 0;  ///< the position after the last one in it
+    position_id first = 0; ///< the first position in it
+    position_id last = 0;  ///< the position after the last one in it
 
     friend constexpr bool operator==(live_range, live_range) = default;
 
     /// No position is in it.
     [[nodiscard]] friend constexpr bool is_empty(live_range r) noexcept { return r.first >= r.last; }
     /// How many positions are in it.
-    [[nodiscard]] friend constexpr step_id length(live_range r) noexcept
+    [[nodiscard]] friend constexpr std::uint32_t length(live_range r) noexcept
     {
         return is_empty(r) ? 0 : r.last - r.first;
     }
     /// The position is in it.
-    [[nodiscard]] friend constexpr bool contains(live_range r, step_id position) noexcept
+    [[nodiscard]] friend constexpr bool contains(live_range r, position_id position) noexcept
     {
         return r.first <= position && position < r.last;
     }
@@ -354,22 +246,23 @@ public:
 
     live_range_lists() = default;
     /// The ranges of value v are `ranges[first[v]] .. ranges[first[v + 1]]`.
-    live_range_lists(live_range_lists::source method, step_id positions, std::vector<std::uint32_t> first,
-                     std::vector<live_range> ranges);
+    live_range_lists(live_range_lists::source method, std::uint32_t positions,
+                     std::vector<std::uint32_t> first, std::vector<live_range> ranges);
     /// The method used, never `automatic`.
     [[nodiscard]] live_range_lists::source method() const { return method_; }
 
     /// How many values it has ranges of, with and without any.
     [[nodiscard]] std::size_t values() const { return first_.size() - 1; }
     /// How many positions the order has.
-    [[nodiscard]] step_id positions() const { return positions_; }
+    [[nodiscard]] std::uint32_t positions() const { return positions_; }
     /// How many ranges all values have.
     [[nodiscard]] std::size_t ranges() const { return ranges_.size(); }
 
     /// The ranges of v, ascending; none if v is live nowhere.
     [[nodiscard]] std::span<live_range const> operator[](value_id v) const
     {
-        return {ranges_.data() + first_[v], ranges_.data() + first_[v + 1]};
+        std::size_t const i{v};
+        return {ranges_.data() + first_[i], ranges_.data() + first_[i + 1]};
     }
     /// The hull of all ranges of v; empty if v has none.
     [[nodiscard]] live_range hull(value_id v) const
@@ -388,15 +281,29 @@ public:
     }
 
 private:
-    static std::size_t max_overlap(std::vector<live_range> const& ranges, step_id positions);
+    static std::size_t max_overlap(std::vector<live_range> const& ranges, std::uint32_t positions);
 
     live_range_lists::source method_ = live_range_lists::source::from_liveness;
-    step_id positions_ = 0;
+    std::uint32_t positions_ = 0;
     std::vector<std::uint32_t> first_{0};
     std::vector<live_range> ranges_;
 };
 
 namespace detail {
+
+/// The same by buffer.
+class buffer_range_lists : public live_range_lists {
+public:
+    using live_range_lists::live_range_lists;
+    buffer_range_lists() = default;
+    /// Takes lists of which the numbers are those of buffers.
+    explicit buffer_range_lists(live_range_lists lists) : live_range_lists(std::move(lists)) {}
+    [[nodiscard]] std::span<live_range const> operator[](buffer_id b) const
+    {
+        return live_range_lists::operator[](value_id::of(+b));
+    }
+    [[nodiscard]] live_range hull(buffer_id b) const { return live_range_lists::hull(value_id::of(+b)); }
+};
 
 /// Collects the ranges of every value from last to first, and merges ranges that touch.
 class range_collector {
@@ -409,7 +316,7 @@ public:
 
     /// Complexity: O(values + calls of add).
     /// Throws:     precondition_error if there are 2^32 - 1 ranges or more.
-    [[nodiscard]] live_range_lists lists(live_range_lists::source method, step_id positions) const;
+    [[nodiscard]] live_range_lists lists(live_range_lists::source method, std::uint32_t positions) const;
 
 private:
     static constexpr std::uint32_t none = ~std::uint32_t{0};

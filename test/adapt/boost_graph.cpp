@@ -144,7 +144,7 @@ struct listing : boost::default_bfs_visitor {
     template <class Vertex, class Graph>
     void discover_vertex(Vertex v, Graph const&) const
     {
-        order->push_back(static_cast<node_id>(v));
+        order->push_back(v);
     }
 };
 struct leaving : boost::default_dfs_visitor {
@@ -152,7 +152,7 @@ struct leaving : boost::default_dfs_visitor {
     template <class Vertex, class Graph>
     void finish_vertex(Vertex v, Graph const&) const
     {
-        order->push_back(static_cast<node_id>(v));
+        order->push_back(v);
     }
 };
 

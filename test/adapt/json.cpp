@@ -91,8 +91,8 @@ memory_plan draw_plan(random_source& pick)
     for (value_id v = 0; v != values; ++v) {
         if (pick.below(3) != 0) continue;
         memory_plan::placed_buffer b{.root = v};
-        b.life.first = pick.below(no_step);
-        b.life.last = b.life.first + pick.below(no_step - b.life.first);
+        b.life.first = pick.below(no_position);
+        b.life.last = b.life.first + pick.below(no_position - b.life.first);
         b.size = pick.wide() / 2;
         b.alignment = 1 + pick.wide() / 2;
         b.pool = pick.below(pools);
@@ -103,7 +103,8 @@ memory_plan draw_plan(random_source& pick)
     }
     auto const buffers = static_cast<std::uint32_t>(plan.buffers.size());
     for (value_id v = 0; v != values; ++v) {
-        plan.buffer_of.push_back(buffers == 0 || pick.below(4) == 0 ? no_buffer : pick.below(buffers));
+        plan.buffer_of.push_back(buffers == 0 || pick.below(4) == 0 ? no_buffer
+                                                                    : buffer_id{pick.below(buffers)});
         if (has_parts) plan.offset_in_root.push_back(pick.wide() / 2);
         if (pick.below(6) == 0) plan.unsized.push_back(v);
     }
@@ -119,8 +120,8 @@ memory_plan draw_plan(random_source& pick)
 TEST_CASE("a plan that is written and read is the same plan")
 {
     auto const program = sequence(
-        3, 3, [](auto s) { return s == 0 ? std::vector<value_id>{} : std::vector{value_id{s} - 1}; },
-        [](auto s) { return std::vector{value_id{s}}; });
+        3, 3, [](auto s) { return s == 0 ? std::vector<value_id>{} : std::vector<value_id>{s - 1}; },
+        [](auto s) { return std::vector<value_id>{+s}; });
     plan_options const options{.bytes = std::vector{64, 96, 32}};
     memory_plan const plan = plan_memory(program, options).plan;
     std::ostringstream out;

@@ -30,14 +30,17 @@ static snapshot listed(rows const& uses, rows const& defs, std::size_t values)
         values, [&](step_id s) -> auto& { return uses[s]; }, [&](step_id s) -> auto& { return defs[s]; });
 }
 
-static std::vector<step_id> row(csr_rows const& of, step_id at) { return {of[at].begin(), of[at].end()}; }
+static std::vector<position_id> row(csr_rows<position_id, position_id> const& of, position_id at)
+{
+    return {of[at].begin(), of[at].end()};
+}
 
 TEST_CASE("a reader waits for the writer, and for no other step")
 {
     dependence_graph const g = dependences(listed({{}, {0}, {0}, {1, 2}}, {{0}, {1}, {2}, {3}}, 4));
     REQUIRE(!g.violation);
-    CHECK(row(g.after, 0) == std::vector<step_id>{1, 2});
-    CHECK(row(g.before, 3) == std::vector<step_id>{1, 2});
+    CHECK(row(g.after, 0) == std::vector<position_id>{1, 2});
+    CHECK(row(g.before, 3) == std::vector<position_id>{1, 2});
     CHECK(g.edges() == 4);
 }
 
@@ -56,11 +59,11 @@ TEST_CASE("a step that reads early has a position to read and one to write")
 {
     snapshot const p = sequence(2, 2, [](step_id s, effect_sink& sink) {
         if (s == 1) sink.use_early(0);
-        sink.def(s);
+        sink.def(+s);
     });
     dependence_graph const g = dependences(p);
     CHECK(g.step_at == std::vector<step_id>{0, 1, 1});
-    CHECK(g.position_of == std::vector<step_id>{0, 2});
+    CHECK(g.position_of == std::vector<position_id>{0, 2});
     CHECK(g.start_of(1) == 1);
     CHECK(g.start_of(0) == 0);
 }
@@ -99,7 +102,7 @@ TEST_CASE("a program without an order of execution gets a violation")
           dependence_violation{dependence_violation::kind::cycle, no_value, {0, 1, 2}});
     snapshot const early = sequence(2, 2, [](step_id s, effect_sink& sink) {
         sink.use_early(1 - s);
-        sink.def(s);
+        sink.def(+s);
     });
     CHECK(fault_of(early).steps.size() == 2);
 }
@@ -114,8 +117,8 @@ TEST_CASE("the dependences of a listing follow from its roles, views, sizes and 
     list.step("over").write('l');
     auto pairs = [](dependence_graph const& g) {
         std::vector<handoff> found;
-        for (step_id at = 0; at != g.positions(); ++at)
-            for (step_id to : g.after[at]) found.push_back({g.step_at[at], g.step_at[to]});
+        for (position_id at = 0; at != g.positions(); ++at)
+            for (position_id to : g.after[at]) found.push_back({g.step_at[at], g.step_at[to]});
         std::sort(found.begin(), found.end(),
                   [](handoff a, handoff b) { return a.from != b.from ? a.from < b.from : a.to < b.to; });
         return found;
@@ -179,7 +182,7 @@ TEST_CASE("the empty program has no positions")
 /// reads early: it would begin without waiting for what it reads at its end.
 static snapshot with_reads_at_ends(random_tasks const& tasks)
 {
-    auto const n = static_cast<node_id>(tasks.tasks.size());
+    std::size_t const n = tasks.tasks.size();
     auto reads_at_end = [&](node_id t) {
         return t % 2 == 0 && !tasks.tasks[t].next.empty() && tasks.tasks[t].early.empty();
     };
@@ -213,9 +216,9 @@ TEST_CASE("every numbering is topological, and paths agree with the definition")
             dependence_graph const g = dependences(p, {.role = tasks.role, .order = order});
             REQUIRE(!g.violation);
             std::vector<std::vector<bool>> reaches(g.positions(), std::vector<bool>(g.positions()));
-            for (step_id at = static_cast<step_id>(g.positions()); at-- != 0;) {
-                step_id last = at;
-                for (step_id next : g.after[at]) {
+            for (position_id at = static_cast<position_id>(g.positions()); at-- != 0;) {
+                position_id last = at;
+                for (position_id next : g.after[at]) {
                     REQUIRE(next > last);
                     last = next;
                     reaches[at][next] = true;
@@ -245,14 +248,14 @@ namespace {
 /// Whether a path leads from one position to another, by search.
 struct walk {
     dependence_graph const& g;
-    bool before(step_id a, step_id b) const
+    bool before(position_id a, position_id b) const
     {
-        std::vector<step_id> reached{a};
+        std::vector<position_id> reached{a};
         std::vector<bool> seen(g.positions());
         while (!reached.empty()) {
-            step_id const at = reached.back();
+            position_id const at = reached.back();
             reached.pop_back();
-            for (step_id next : g.after[at]) {
+            for (position_id next : g.after[at]) {
                 if (next == b) return true;
                 if (!seen[next]) reached.push_back(next);
                 seen[next] = true;
@@ -270,7 +273,7 @@ TEST_CASE("a value read by two unordered steps has two ends")
     tasks.tasks = {{{}, {}, {0}, {}, {}}, {{0}, {}, {1}, {}, {}}, {{0}, {}, {2}, {}, {}}};
     snapshot const p = sequence(3, 3, [&](step_id s, effect_sink& sink) {
         for (auto v : tasks.tasks[s].uses) sink.use(v);
-        sink.def(s);
+        sink.def(+s);
     });
     auto const lives = concurrent_lifetimes(p, dependences(p), 3, {0, 1, 2}, std::vector<value_role>(3));
     CHECK(lives.begins[0].size() == 1);
@@ -311,7 +314,7 @@ TEST_CASE("reuse agrees with its definition, with views, early reads and reads a
         for (value_id u = 0; u != tasks.values(); ++u)
             for (value_id v = 0; v != tasks.values(); ++v)
                 if (rule.root[u] == u && rule.root[v] == v && u != v)
-                    REQUIRE(reusable_by(lives, u, v, oracle) == rule.reusable_by(u, v));
+                    REQUIRE(reusable_by(lives, +u, +v, oracle) == rule.reusable_by(u, v));
     }
 }
 
@@ -338,7 +341,7 @@ TEST_CASE("a buffer that begins in a parallel branch conflicts, one that begins 
         for (value_id v : uses[s]) sink.use(v);
         if (s == 3) sink.use_early(2);
         if (s == 6) sink.use(3);
-        sink.def(s);
+        sink.def(+s);
     });
     dependence_graph const g = dependences(p, {.order = dependence_options::position_order::as_listed});
     auto const lives = concurrent_lifetimes(p, g, 7, numbers(7), std::vector<value_role>(7));
@@ -353,7 +356,7 @@ TEST_CASE("a buffer that begins in a parallel branch conflicts, one that begins 
 
 TEST_CASE("an output conflicts with all later begins, an unread input with none")
 {
-    snapshot const p = sequence(3, 4, [](step_id s, effect_sink& sink) { sink.def(s); });
+    snapshot const p = sequence(3, 4, [](step_id s, effect_sink& sink) { sink.def(+s); });
     using enum value_role;
     std::vector<value_role> const role{output, intermediate, intermediate, input};
     dependence_graph const g = dependences(p, {.role = role});
@@ -390,13 +393,13 @@ TEST_CASE("conflict ranges agree with reuse by definition, with views, early rea
         auto const lives = concurrent_lifetimes(p, g, tasks.values(), buffer_of, tasks.role);
         auto const conflicts = find_conflict_ranges(g, lives);
         CHECK(conflicts.undecided == 0);
-        for (value_id u = 0; u != tasks.values(); ++u) {
+        for (buffer_id u = 0; u != tasks.values(); ++u) {
             if (rule.root[u] != u) continue;
             several_begins += lives.begins[u].size() > 1;
             REQUIRE(conflicts.of[u].front().first == lives.first(u));
-            for (value_id v = 0; v != tasks.values(); ++v)
+            for (buffer_id v = 0; v != tasks.values(); ++v)
                 if (rule.root[v] == v && u != v)
-                    REQUIRE(reusable_by(conflicts, lives, u, v) == rule.reusable_by(u, v));
+                    REQUIRE(reusable_by(conflicts, lives, u, v) == rule.reusable_by(+u, +v));
         }
     }
     CHECK(several_begins > rounds(100));
@@ -492,22 +495,22 @@ TEST_CASE("the unreached positions of a position are those that no path leads to
         random_source pick{std::mt19937(seed)};
         random_tasks const tasks = draw_tasks(pick, {.tasks = 1 + pick.below(40), .back = seed % 9});
         dependence_graph const g = dependences(tasks.program(), {.role = tasks.role});
-        auto const n = static_cast<step_id>(g.positions());
+        auto const n = static_cast<std::uint32_t>(g.positions());
         position_closure const closure(g);
-        std::vector<step_id> next; // some of them are of interest
-        for (step_id p = n + 1; p-- != 0;) next.push_back(p == n || pick.below(3) == 0 ? p : next.back());
+        std::vector<position_id> next; // some of them are of interest
+        for (position_id p = n + 1; p-- != 0;) next.push_back(p == n || pick.below(3) == 0 ? p : next.back());
         for (std::size_t i = 0; i != next.size() / 2; ++i) std::swap(next[i], next[n - i]);
         bool const keep_all = seed % 2 == 1;
         bool const is_tight = seed % 4 >= 2;
         detail::range_sets sets(n, is_tight ? 20 + pick.below(60) : 1'000'000);
-        step_id expected = n, stop = seed % 5 == 0 ? pick.below(n) : 0;
-        detail::find_unreached(g, next, sets, keep_all, [&](step_id t, ranges const& now, step_id known) {
+        position_id expected = n, stop = seed % 5 == 0 ? pick.below(n) : 0;
+        detail::find_unreached(g, next, sets, keep_all, [&](position_id t, ranges const& now, auto known) {
             REQUIRE(t == --expected);
-            CHECK((known == no_step || is_tight));
-            forgotten += known != no_step;
+            CHECK((known == no_position || is_tight));
+            forgotten += known != no_position;
             for (live_range r : now) REQUIRE((next[r.first] == r.first && next[r.last] == r.last));
             for (std::size_t i = 1; i < now.size(); ++i) REQUIRE(now[i - 1].last < now[i].first);
-            for (step_id p = t + 1; p != n; ++p) {
+            for (position_id p = t + 1; p != n; ++p) {
                 bool is_in = false;
                 for (live_range r : now) is_in = is_in || contains(r, p);
                 if (next[p] == p && p < known) REQUIRE(is_in == !closure.before(t, p));

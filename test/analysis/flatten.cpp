@@ -64,7 +64,8 @@ TEST_CASE("a body that runs once is placed at its step, between the copies in an
     tree.add_body(0, 1, program_body::run_kind::once, inner_program, {{1, 1}},
                   {{.inner = 0, .initial = 0}, {.inner = 2, .result = 2}});
     flat_tree const flat = flatten(tree);
-    CHECK(flat.flat_of == std::vector<std::vector<value_id>>{{0, 1, 2}, {3, 1, 4}}); // 1 is captured
+    CHECK(flat.flat_of ==
+          table<program_id, table<value_id, value_id>>{{0, 1, 2}, {3, 1, 4}}); // 1 is captured
     CHECK(flat.value_of == std::vector<tree_value>{{0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 2}});
     CHECK(flat.first_spare == 5);
     CHECK(text(flat) ==
@@ -160,7 +161,7 @@ TEST_CASE("a capture of a capture is the outermost value, and a write to it is a
     tree.add_body(0, 1, program_body::run_kind::once, program_of({{{}, {}}}, 1), {{0, 1}});
     tree.add_body(1, 0, program_body::run_kind::once, program_of({{{1}, {1}}}, 2), {{1, 0}});
     flat_tree const flat = flatten(tree);
-    CHECK(flat.flat_of == std::vector<std::vector<value_id>>{{0, 1}, {1}, {2, 1}});
+    CHECK(flat.flat_of == table<program_id, table<value_id, value_id>>{{0, 1}, {1}, {2, 1}});
     auto const touches = flat.program.touches(3); // 1: -> 1; begin; begin; 1 -> 1; end; end; 1 ->
     CHECK(flat.step_of[3] == flat_tree::step{flat_tree::part::whole, 2, 0});
     CHECK(touches.size() == 2);
@@ -273,7 +274,7 @@ TEST_CASE("a captured value is the outer one, at any depth, and the others are n
     tree.add_body(0, 0, program_body::run_kind::once, of(2), {{1, 1}});
     tree.add_body(1, 0, program_body::run_kind::once, of(2), {{0, 1}});
     auto const values = number_values(tree);
-    CHECK(values.flat_of == std::vector<ids>{{0, 1}, {2, 1}, {1, 3}});
+    CHECK(values.flat_of == table<program_id, table<value_id, value_id>>{{0, 1}, {2, 1}, {1, 3}});
     CHECK(values.value_of == std::vector<tree_value>{{0, 0}, {0, 1}, {1, 0}, {2, 1}});
     CHECK(view_roots(values, {}) == ids{0, 1, 2, 3});
     // A view of a value captured twice over; entries of captured values are ignored.
@@ -385,7 +386,7 @@ TEST_CASE("a step with bodies may run again if it and all steps of its bodies, a
 {
     auto two_steps = [](bool first, bool second) {
         return sequence(2, 2, [=](step_id s, effect_sink& sink) {
-            sink.def(s);
+            sink.def(+s);
             sink.may_recompute(s == 0 ? first : second);
         });
     };
@@ -502,7 +503,7 @@ struct toy_ir {
 
     std::size_t nodes() const { return operations.size(); }
     std::size_t values() const { return value_count; }
-    ids successors(node_id) const { return {}; }
+    std::vector<node_id> successors(node_id) const { return {}; }
     void effects(node_id n, effect_sink& s) const
     {
         for (auto v : operations[n].uses) s.use(v);
@@ -606,7 +607,7 @@ TEST_CASE("a hundred thousand programs, each nested in the one before, are liste
         };
         std::size_t nodes() const { return 1; }
         std::size_t values() const { return 1; }
-        ids successors(node_id) const { return {}; }
+        std::vector<node_id> successors(node_id) const { return {}; }
         void effects(node_id, effect_sink& s) const { s.use(0); }
         std::vector<held> bodies(node_id) const // by value: it points to objects that live longer
         {
@@ -635,7 +636,7 @@ TEST_CASE("a node of several steps names the step of each body, and bodies may b
         std::vector<inner> nested;
         std::size_t nodes() const { return 2; }
         std::size_t values() const { return 0; }
-        ids successors(node_id) const { return {}; }
+        std::vector<node_id> successors(node_id) const { return {}; }
         void effects(node_id, effect_sink& s) const { s.next_step(); }
         std::span<inner const> bodies(node_id n) const
         {

@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <span>
 #include <utility>
@@ -18,7 +19,7 @@ namespace this_test {
 
 using namespace sublet;
 
-using ids = std::vector<value_id>;
+using ids = std::vector<std::uint32_t>;
 using ranges = std::vector<live_range>;
 
 /// Compares all queries for each pair with `expected`.
@@ -88,7 +89,7 @@ TEST_CASE("an output interferes with the inputs of its step, which it must not o
 
     auto early = [](auto step, auto& sink) {
         if (step != 0) sink.use_early(step - 1);
-        sink.def(step);
+        sink.def(+step);
     };
     auto next = [](auto s) { return s == 2 ? ids{} : ids{s + 1}; };
     CHECK(interference(flow(3, 3, next, early)).edges() == 0);
@@ -252,7 +253,7 @@ TEST_CASE("random live ranges, with holes or without, and the relation itself: t
         std::vector<ranges> lives(pick.below(seed % 10 == 0 ? 90 : 12));
         for (ranges& all : lives)
             for (std::uint32_t at = pick.below(12), k = pick.below(seed % 2 == 0 ? 2 : 5); k != 0; --k) {
-                step_id const last = at + pick.below(6);
+                position_id const last = at + pick.below(6);
                 all.push_back({at, last});
                 at += pick.below(8); // may overlap, touch, or leave a hole
             }
@@ -301,7 +302,7 @@ using pairs = std::set<std::pair<value_id, value_id>>;
 namespace {
 
 struct meeting {
-    ids starting, active;
+    std::vector<value_id> starting, active;
 };
 
 struct meetings {
@@ -317,7 +318,7 @@ struct meetings {
         pairs result;
         for (meeting const& m : all)
             for (value_id u : m.starting)
-                for (ids const* others : {&m.starting, &m.active})
+                for (std::vector<value_id> const* others : {&m.starting, &m.active})
                     for (value_id v : *others)
                         if (u != v) result.insert(std::minmax(u, v));
         return result;
@@ -328,7 +329,7 @@ struct meetings {
 meetings draw_walk(random_source& pick, std::uint32_t values, std::uint32_t max_active, std::uint32_t again)
 {
     meetings result;
-    ids active, ended;
+    std::vector<value_id> active, ended;
     for (value_id next = 0; next < values;) {
         meeting m;
         for (std::uint32_t k = 1 + pick.below(2); k != 0 && next < values; --k) m.starting.push_back(next++);

@@ -241,13 +241,13 @@ TEST_CASE("random programs in random orders: the live ranges agree with an exami
         auto lives = lifetimes(p, {.role = role, .order = order});
 
         auto position = [&](step_id s) {
-            return static_cast<step_id>(std::find(order.begin(), order.end(), s) - order.begin());
+            return static_cast<position_id>(std::find(order.begin(), order.end(), +s) - order.begin());
         };
-        step_id first_violation = no_node;
+        position_id first_violation = no_position;
         for (value_id v = 0; v != values; ++v) {
             // Live at x: written at x or before, and needed at x or later.
             bool const given = is_given(role[v]);
-            auto defined_by = [&](step_id x, bool including) {
+            auto defined_by = [&](position_id x, bool including) {
                 return std::any_of(touches.begin(), touches.end(), [&](seen t) {
                     return t.value == v && t.kind == touch::access::def &&
                            (position(t.step) < x || (including && position(t.step) == x));
@@ -258,10 +258,10 @@ TEST_CASE("random programs in random orders: the live ranges agree with an exami
                     !defined_by(position(t.step), false))
                     first_violation = std::min(first_violation, position(t.step));
             if (has_role(role[v], value_role::output) && !given &&
-                !defined_by(static_cast<step_id>(steps), false))
-                first_violation = std::min(first_violation, static_cast<step_id>(steps));
+                !defined_by(static_cast<position_id>(steps), false))
+                first_violation = std::min(first_violation, static_cast<position_id>(steps));
             if (lives.violation) continue;
-            for (step_id x = 0; x != steps; ++x) {
+            for (position_id x = 0; x != steps; ++x) {
                 bool wanted =
                     has_role(role[v], value_role::output) || (x == 0 && has_role(role[v], value_role::input));
                 for (seen t : touches)
@@ -289,9 +289,9 @@ TEST_CASE("random programs in random orders: the live ranges agree with an exami
                     has_moved_there =
                         has_moved_there || (lives.violation && lives.violation->position == position(w.step));
                 }
-        CHECK(lives.violation.has_value() == (first_violation != no_node || is_moved));
+        CHECK(lives.violation.has_value() == (first_violation != no_position || is_moved));
         if (!lives.violation) continue;
-        if (first_violation != no_node) CHECK(lives.violation->position == first_violation);
+        if (first_violation != no_position) CHECK(lives.violation->position == first_violation);
         else
             CHECK((lives.violation->what == live_ranges::order_violation::kind::write_moved &&
                    has_moved_there));
@@ -356,8 +356,9 @@ TEST_CASE("cycles of views are rejected, also chains that lead into one")
 TEST_CASE("a chain of a million views is followed, in either direction of the ids")
 {
     std::size_t const n = 1'000'000;
-    auto up = sublet::aliases(n, [](value_id v) { return v == 0 ? no_value : v - 1; });
-    auto down = sublet::aliases(n, [](value_id v) { return v + 1 == 1'000'000 ? no_value : v + 1; });
+    auto up = sublet::aliases(n, [](value_id v) { return v == 0 ? no_value : value_id{v - 1}; });
+    auto down =
+        sublet::aliases(n, [](value_id v) { return v + 1 == 1'000'000 ? no_value : value_id{v + 1}; });
     CHECK(up.root == std::vector<value_id>{0});
     CHECK(down.root == std::vector<value_id>{999'999});
 }
@@ -537,11 +538,12 @@ TEST_CASE("random live ranges: the pressure agrees with counting at every positi
         std::mt19937 pick{seed};
         std::vector<live_range> lives(pick() % 12);
         std::vector<byte_count> sizes(lives.size());
-        for (auto& l : lives) l = {static_cast<step_id>(pick() % 8), static_cast<step_id>(pick() % 11)};
+        for (auto& l : lives)
+            l = {static_cast<position_id>(pick() % 8), static_cast<position_id>(pick() % 11)};
         for (auto& s : sizes) s = pick() % 50;
         auto p = load(lives, sizes, 10);
         byte_count peak = 0;
-        for (step_id x = 0; x != 10; ++x) {
+        for (position_id x = 0; x != 10; ++x) {
             byte_count live = 0;
             for (std::size_t b = 0; b != lives.size(); ++b)
                 if (lives[b].first <= x && x < lives[b].last) live += sizes[b];

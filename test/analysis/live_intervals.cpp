@@ -12,6 +12,7 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <random>
 #include <span>
 #include <utility>
@@ -39,13 +40,13 @@ snapshot blocks(std::vector<ids> const& successors, std::size_t values, std::vec
 }
 
 /// Value by value and step by step, from the definition.
-live_range_lists by_definition(snapshot const& p, ids const& order)
+live_range_lists by_definition(snapshot const& p, std::vector<node_id> const& order)
 {
     truth_table const occupies = flow_oracle(p).occupancy();
     std::vector<std::uint32_t> first{0};
     ranges all;
     for (value_id v = 0; v != p.values(); ++v) {
-        step_id position = 0;
+        position_id position = 0;
         bool before = false;
         for (node_id n : order)
             for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s, ++position) {
@@ -56,10 +57,10 @@ live_range_lists by_definition(snapshot const& p, ids const& order)
             }
         first.push_back(static_cast<std::uint32_t>(all.size()));
     }
-    return {live_range_lists::source::from_liveness, static_cast<step_id>(p.steps()), first, all};
+    return {live_range_lists::source::from_liveness, static_cast<std::uint32_t>(p.steps()), first, all};
 }
 
-void shuffle(random_source& pick, ids& order)
+void shuffle(random_source& pick, std::vector<node_id>& order)
 {
     for (std::uint32_t i = 1; i < order.size(); ++i) std::swap(order[i], order[pick.below(i + 1)]);
 }
@@ -85,10 +86,10 @@ TEST_CASE("values of two branches share a slot, even by their hulls, if each bra
 {
     std::vector<ids> const next = {{1, 3}, {2}, {5}, {4}, {5}, {}};
     snapshot const p = blocks(next, 2, {{}, {}, {0}, {}, {1}, {}}, {{}, {0}, {}, {1}, {}, {}});
-    auto slots = [&p](ids order) {
+    auto slots = [&p](std::vector<node_id> order) {
         live_range_lists const lives = live_intervals(p, {.order = std::move(order)});
         CHECK(lives.max_live() == 1);
-        return color(2, [&](auto v) { return lives.hull(v); }).slots;
+        return color(2, [&](auto b) { return lives.hull(+b); }).slots;
     };
     CHECK(slots({0, 1, 2, 3, 4, 5}) == 1);
     CHECK(slots({0, 1, 3, 2, 4, 5}) == 2); // the hulls overlap; the ranges do not
@@ -106,7 +107,7 @@ TEST_CASE("a value live at the header of a loop is live to the end of the loop")
 
 TEST_CASE("one pass is not used where it would be wrong")
 {
-    auto method = [](snapshot const& p, ids order = {}) {
+    auto method = [](snapshot const& p, std::vector<node_id> order = {}) {
         live_range_lists const lives = live_intervals(p, {.order = order});
         if (lives.method() == live_range_lists::source::from_liveness)
             CHECK_THROWS_AS(
@@ -156,7 +157,7 @@ TEST_CASE("without branches the live ranges are those of lifetimes")
             [&](step_id s) -> auto& { return defs[s]; }));
         CHECK(lives.positions() == straight.positions);
         for (value_id v = 0; v != values; ++v) CHECK(listed(lives[v]) == ranges{straight.of[v]});
-        CHECK(lives.max_live() == color(values, [&](auto v) { return lives.hull(v); }).slots);
+        CHECK(lives.max_live() == color(values, [&](auto b) { return lives.hull(+b); }).slots);
     }
 }
 
@@ -166,7 +167,7 @@ TEST_CASE("the empty program has no live ranges, and the minimal program has som
     CHECK(live_intervals(snapshot()).positions() == 0);
     live_range_lists const lives = live_intervals(archetype::program(3));
     CHECK(listed(lives[0]) == ranges{{0, 2}});
-    CHECK(loop_contiguous_order(archetype::graph({{1}, {}})) == ids{0, 1});
+    CHECK(loop_contiguous_order(archetype::graph({{1}, {}})) == std::vector<node_id>{0, 1});
 }
 
 TEST_CASE("an order that does not name every node once, and the sets of another program, are rejected")
@@ -186,7 +187,7 @@ TEST_CASE("random programs in random orders: the live ranges agree with the defi
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
         snapshot const p = draw_flow(pick).program();
-        ids order = loop_contiguous_order(p.graph());
+        std::vector<node_id> order = loop_contiguous_order(p.graph());
         if (pick.below(4) != 0) shuffle(pick, order);
         live_range_lists const right = by_definition(p, order);
         CHECK(live_intervals(p, {.order = order}) == right);
@@ -206,13 +207,14 @@ TEST_CASE("random programs in strict SSA form: one pass finds the same, and is u
         flow_limits limits;
         limits.is_reducible = pick.below(2) == 0;
         snapshot const p = draw_ssa(pick, limits).program();
-        ids const order = loop_contiguous_order(p.graph());
+        std::vector<node_id> const order = loop_contiguous_order(p.graph());
         live_range_lists const lives = live_intervals(p, {.order = order});
         CHECK(lives == by_definition(p, order));
         if (limits.is_reducible) CHECK(lives.method() == live_range_lists::source::one_pass);
         in_one_pass += lives.method() == live_range_lists::source::one_pass;
 
-        ids other = order; // unreachable nodes first: then their edges to the rest lead forwards
+        // Unreachable nodes first: then their edges to the rest lead forwards.
+        std::vector<node_id> other = order;
         for (std::size_t i = 0; i != other.size(); ++i)
             other[i] = order[(i + depth_first(p.graph()).reachable) % order.size()];
         if (pick.below(4) == 0) shuffle(pick, other);
@@ -233,7 +235,7 @@ TEST_CASE("random programs with one def per value: one pass is rejected, or corr
                 pick.below(static_cast<std::uint32_t>(f.values)));
         snapshot const p = f.program();
         bool const is_strict = flow_oracle(p).is_strict_ssa();
-        ids const order = loop_contiguous_order(p.graph());
+        std::vector<node_id> const order = loop_contiguous_order(p.graph());
         live_range_lists const lives = live_intervals(p, {.order = order});
         CHECK(lives == by_definition(p, order));
         in_one_pass += lives.method() == live_range_lists::source::one_pass;
@@ -245,7 +247,7 @@ TEST_CASE("random programs with one def per value: one pass is rejected, or corr
 
 TEST_CASE("a chain of a hundred thousand nodes, each in a loop of its own, takes memory for its ranges only")
 {
-    node_id const nodes = 100'000;
+    std::uint32_t const nodes = 100'000;
     snapshot const p = flow(
         nodes, nodes,
         [](node_id n) {

@@ -11,6 +11,7 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <random>
 #include <span>
 #include <utility>
@@ -255,7 +256,7 @@ TEST_CASE("uses may be added and removed while the edges stay")
 TEST_CASE(
     "a path of a million nodes, in one loop, takes no row of bits per node and does not overflow the stack")
 {
-    node_id const nodes = 1'000'000;
+    std::uint32_t const nodes = 1'000'000;
     live_query const live(as_graph(nodes, [](node_id n) { return n + 1 == nodes ? ids{1} : ids{n + 1}; }));
     CHECK(live.is_live_in(nodes - 1, 0, ids{1}));
     CHECK(live.is_live_in(2, 1, ids{nodes - 1}));
@@ -266,7 +267,11 @@ TEST_CASE(
 
 namespace {
 
-ids listed(std::span<std::uint32_t const> row) { return ids(row.begin(), row.end()); }
+template <class Id>
+ids listed(std::span<Id const> row)
+{
+    return ids(row.begin(), row.end());
+}
 
 } // namespace
 
@@ -280,14 +285,14 @@ TEST_CASE("chains list the steps that write a value and those that read it, twic
     CHECK(listed(chains.uses[1]) == ids{2, 2});
     CHECK(chains.defs[2].empty());
     CHECK(chains.uses[2].empty());
-    CHECK(chains.node_of == ids{0, 1, 2, 3});
+    CHECK(chains.node_of == std::vector<node_id>{0, 1, 2, 3});
 }
 
 TEST_CASE("a phi operand is used at the end of the predecessor, and by no step")
 {
     auto next = [](node_id n) { return n == 0 ? ids{1} : ids{}; };
     auto effects = [](node_id n, effect_sink& s) {
-        s.def(n);
+        s.def(+n);
         if (n == 0) {
             s.next_step();
             s.use_early(0);
@@ -299,7 +304,7 @@ TEST_CASE("a phi operand is used at the end of the predecessor, and by no step")
     CHECK(listed(chains.uses[0]) == ids{1});
     CHECK(listed(chains.uses_at_end[0]) == ids{0});
     CHECK(chains.uses_at_end[1].empty());
-    CHECK(chains.node_of == ids{0, 0, 1});
+    CHECK(chains.node_of == std::vector<node_id>{0, 0, 1});
 }
 
 TEST_CASE("the empty program has no chains, and the minimal program has some")

@@ -29,6 +29,7 @@ using namespace sublet;
 using namespace sublet::detail;
 
 using ids = std::vector<value_id>;
+using node_ids = std::vector<node_id>;
 using lists = std::vector<ids>;
 using how = liveness_options::method;
 
@@ -119,7 +120,7 @@ TEST_CASE("the policy is the one of the options; automatic uses rows of bits up 
     CHECK(liveness(p, {.dense_words = 2}).policy() == how::worklist); // live in too many nodes for a list
 
     snapshot const chain = flow(
-        200, 1, [](node_id n) { return n == 199 ? ids{} : ids{n + 1}; },
+        200, 1, [](node_id n) { return n == 199 ? node_ids{} : node_ids{n + 1}; },
         [](node_id n) { return n == 1 ? ids{0} : ids{}; }, [](node_id n) { return n == 0 ? ids{0} : ids{}; });
     CHECK(liveness(chain, {.dense_words = 200}).policy() == how::worklist);
     CHECK(liveness(chain, {.dense_words = 199}).policy() == how::per_value);
@@ -134,8 +135,8 @@ TEST_CASE(
         return n == 10 ? ids{0} : n == 101 ? ids{1, 2} : n == 105 ? ids{2} : n == 206 ? ids{3} : ids{};
     };
     auto writes = [](node_id n) { return n == 100 ? ids{1, 2} : n == 200 ? ids{3} : ids{}; };
-    snapshot const p = flow(
-        nodes, 4, [&](node_id n) { return ids{n + 1 == nodes ? 0 : n + 1}; }, reads, writes);
+    snapshot const p =
+        flow(nodes, 4, [&](node_id n) { return node_ids{n + 1 == nodes ? 0 : n + 1}; }, reads, writes);
     live_sets const mixed = liveness(p, {.dense_words = 0});
     CHECK(mixed == liveness(p, {.policy = how::worklist}));
     CHECK(mixed.policy() == how::automatic);
@@ -144,10 +145,10 @@ TEST_CASE(
     CHECK(listed(mixed.live_in(206)) == ids{0, 3});
 
     auto last_only = [](node_id n) { return n == 101 ? ids{1} : ids{}; };
-    live_sets const short_lived =
-        liveness(flow(
-                     nodes, 4, [&](node_id n) { return ids{n + 1 == nodes ? 0 : n + 1}; }, last_only, writes),
-                 {.dense_words = 0});
+    live_sets const short_lived = liveness(
+        flow(
+            nodes, 4, [&](node_id n) { return node_ids{n + 1 == nodes ? 0 : n + 1}; }, last_only, writes),
+        {.dense_words = 0});
     CHECK(short_lived.policy() == how::per_value);
     CHECK(short_lived.values_as_bits() == 0);
     CHECK(liveness(flow_text({"a= >1", "a"}), {.dense_words = 0}).policy() == how::worklist); // given up
@@ -166,10 +167,10 @@ TEST_CASE("a million nodes and a hundred thousand values, few of them live every
 {
     std::size_t const nodes = 1000000, values = 100000; // the rows of bits of all would be 12 GB
     snapshot const p = flow(
-        nodes, values, [&](node_id n) { return n + 1 == nodes ? ids{} : ids{n + 1}; },
-        [&](node_id n) {
-            return n + 1 == nodes ? ids{0, 7, 99999} : n % 10 == 2 ? ids{n / 10} : ids{};
-        },
+        nodes, values, [&](node_id n) { return n + 1 == nodes ? node_ids{} : node_ids{n + 1}; },
+        [&](node_id n) { return n + 1 == nodes ? ids{0, 7, 99999}
+                                : n % 10 == 2  ? ids{n / 10}
+                                               : ids{}; },
         [&](node_id n) { return n % 10 == 0 ? ids{n / 10} : ids{}; });
     live_sets const live = liveness(p);
     CHECK(live.policy() == how::automatic);
@@ -325,7 +326,7 @@ TEST_CASE("an output is live throughout a loop without an exit, because it may b
 TEST_CASE("an operand that may be overwritten can be excluded from the step that overwrites it")
 {
     snapshot const p = flow(
-        1, 3, [](node_id) { return ids{}; },
+        1, 3, [](node_id) { return node_ids{}; },
         [](node_id, effect_sink& s) {
             s.def(0);
             s.next_step();
@@ -355,10 +356,8 @@ TEST_CASE("an undefined read is reported by value, with its step")
     snapshot const p = f.program();
     std::vector<value_role> role(2);
     live_range_lists const augmented = cfg_live_ranges(p, role, ascending(p), operand_end::held);
-    CHECK(undefined_read(p, augmented, role, false) ==
-          live_ranges::order_violation{0, 0, live_ranges::order_violation::kind::defined_later});
-    CHECK(undefined_read(p, augmented, {value_role::input, {}}, false) ==
-          live_ranges::order_violation{1, 2, live_ranges::order_violation::kind::defined_later});
+    CHECK(undefined_read(p, augmented, role, false) == undefined_value{0, 0, true});
+    CHECK(undefined_read(p, augmented, {value_role::input, {}}, false) == undefined_value{1, 2, true});
     CHECK_FALSE(undefined_read(p, augmented, {value_role::input, value_role::external}, false));
     CHECK_FALSE(undefined_read(p, augmented, role, true));
 }
@@ -410,7 +409,7 @@ TEST_CASE("random programs, orders and roles: the ranges agree with a search alo
         }
         flow_oracle const oracle(with_role_steps.program());
         snapshot const q = with_role_steps.program();
-        step_id at = 0;
+        position_id at = 0;
         for (node_id n : order)
             for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s, ++at)
                 for (value_id v = 0; v != f.values; ++v) {

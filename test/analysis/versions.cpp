@@ -13,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <vector>
 
@@ -301,8 +302,8 @@ TEST_CASE("with and without kept storage, every execution order reads what the l
         if (g.positions() != made.program.steps()) continue;
         std::size_t const steps = made.program.steps();
         std::vector<std::vector<bool>> before(steps, std::vector<bool>(steps));
-        for (step_id at = static_cast<step_id>(steps); at-- != 0;)
-            for (step_id next : g.after[at]) {
+        for (position_id at = static_cast<position_id>(steps); at-- != 0;)
+            for (position_id next : g.after[at]) {
                 before[g.step_at[at]][g.step_at[next]] = true;
                 for (step_id s = 0; s != steps; ++s)
                     if (before[g.step_at[next]][s]) before[g.step_at[at]][s] = true;
@@ -400,7 +401,7 @@ snapshot tasks_of(std::vector<ids> const& uses)
 {
     return sequence(uses.size(), uses.size(), [&](step_id s, effect_sink& sink) {
         for (value_id v : uses[s]) sink.use(v);
-        sink.def(s);
+        sink.def(+s);
     });
 }
 
@@ -409,7 +410,7 @@ ordered_bytes parts(std::vector<int> const& segment_of)
 {
     ordered_bytes bytes;
     for (int i : segment_of) {
-        auto const segment = static_cast<step_id>(i < 0 ? 0 : i);
+        auto const segment = static_cast<std::uint32_t>(i < 0 ? 0 : i);
         bytes.of.push_back({segment, i < 0 ? segment : segment + 1});
         if (i >= 0) bytes.segments = std::max(bytes.segments, segment + 1);
     }
@@ -488,7 +489,7 @@ TEST_CASE("touches of one storage run in listed order, and no step waits needles
         ordered_bytes bytes;
         bytes.segments = 1 + pick.below(pick.below(3) == 0 ? 20 : 4);
         for (value_id v = 0; v != p.values(); ++v) {
-            step_id const first = pick.below(bytes.segments), more = pick.below(bytes.segments - first);
+            std::uint32_t const first = pick.below(bytes.segments), more = pick.below(bytes.segments - first);
             bytes.of.push_back({first, pick.below(5) == 0 ? first : first + 1 + more});
         }
         auto const handoffs = storage_order(p, bytes);
@@ -500,7 +501,7 @@ TEST_CASE("touches of one storage run in listed order, and no step waits needles
                 for (touch t : p.touches(a))
                     for (touch u : p.touches(b)) {
                         if (t.kind == touch::access::view || u.kind == touch::access::view) continue;
-                        live_range const of_t = bytes.of[t.value], of_u = bytes.of[u.value];
+                        segment_range const of_t = bytes.of[t.value], of_u = bytes.of[u.value];
                         bool const overlap =
                             std::max(of_t.first, of_u.first) < std::min(of_t.last, of_u.last);
                         if (overlap && (t.writes() || u.writes())) required[a][b] = true;
@@ -520,9 +521,9 @@ TEST_CASE("touches of one storage run in listed order, and no step waits needles
             bool is_said = false;
             for (touch t : p.touches(to))
                 for (touch u : p.touches(from)) is_said |= !t.defines() && u.defines() && u.value == t.value;
-            auto const next = p.successors(from);
+            auto const next = p.successors(+from);
             REQUIRE(!is_said);
-            REQUIRE(std::find(next.begin(), next.end(), to) == next.end());
+            REQUIRE(std::find(next.begin(), next.end(), +to) == next.end());
         }
         needed += handoffs.size();
     }
@@ -532,13 +533,13 @@ TEST_CASE("touches of one storage run in listed order, and no step waits needles
 TEST_CASE("reads of a whole between writes of its parts wait for few of them")
 {
     // step 2 i writes part i of `parts`, and the step after it reads all
-    step_id const parts = 1000;
+    std::uint32_t const parts = 1000;
     snapshot const p = sequence(2 * parts, parts + 1, [&](step_id s, effect_sink& sink) {
         if (s % 2 == 0) sink.def(s / 2);
         else sink.use(parts);
     });
     ordered_bytes bytes{{}, parts};
-    for (step_id i = 0; i != parts; ++i) bytes.of.push_back({i, i + 1});
+    for (std::uint32_t i = 0; i != parts; ++i) bytes.of.push_back({i, i + 1});
     bytes.of.push_back({0, parts});
     std::vector<handoff> const waits = storage_order(p, bytes);
     CHECK(waits.size() < std::size_t{30} * parts);

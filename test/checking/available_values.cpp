@@ -28,10 +28,10 @@ struct places {
 
     void add(byte_count offset, byte_count size, pool_id pool = 0)
     {
-        auto const v = static_cast<value_id>(asked.root.size());
+        auto const v = value_id::of(asked.root.size());
         asked.root.push_back(v);
         asked.bytes.push_back(size);
-        plan.buffer_of.push_back(static_cast<buffer_id>(plan.buffers.size()));
+        plan.buffer_of.push_back(buffer_id::of(plan.buffers.size()));
         plan.buffers.push_back({.root = v, .size = size, .pool = pool, .offset = offset});
     }
     void add_view(value_id of)
@@ -42,7 +42,7 @@ struct places {
     }
     void add_unplaced()
     {
-        asked.root.push_back(static_cast<value_id>(asked.root.size()));
+        asked.root.push_back(value_id::of(asked.root.size()));
         asked.bytes.push_back(8);
         plan.buffer_of.push_back(no_buffer);
     }
@@ -89,7 +89,8 @@ TEST_CASE("values of one class are available together, and removed together")
     placed_classes const classes(at.asked, at.plan);
     CHECK(classes.size() == 2);
     CHECK(classes.rank_of(1) == classes.rank_of(0));
-    CHECK(classes.numbers_at(0) == live_range{0, 2});
+    CHECK(classes.numbers_at(0).first == 0);
+    CHECK(classes.numbers_at(0).last == 2);
     available_set now(classes);
     now.write(0);
     now.write(1);
@@ -167,7 +168,7 @@ std::vector<ids> available_at_entry(random_flow const& f, std::vector<byte_count
     memory_plan plan;
     for (value_id v = 0; v != f.values; ++v) {
         plan.buffers.push_back({.root = v, .size = 8, .offset = offsets[v]});
-        plan.buffer_of.push_back(v);
+        plan.buffer_of.push_back(+v);
     }
     placed_classes const classes(asked, plan);
     available_set now(classes);
@@ -274,7 +275,7 @@ memory_plan plan_at(std::vector<byte_count> const& offsets)
     memory_plan plan{.valid_for = program_reading::control_flow};
     for (value_id v = 0; v != offsets.size(); ++v) {
         plan.buffers.push_back({.root = v, .size = 8, .offset = offsets[v]});
-        plan.buffer_of.push_back(v);
+        plan.buffer_of.push_back(+v);
     }
     return plan;
 }
@@ -409,7 +410,7 @@ TEST_CASE("a path is found if and only if following all paths finds one")
                 if (step.defs.size() > 1) step.defs.resize(1);
         snapshot const p = q.flow.program();
         std::vector<bool> is_touched(q.flow.values);
-        for (touch t : p.touches({0, static_cast<step_id>(p.steps())})) is_touched[t.value] = true;
+        for (touch t : p.touches({0, step_id::of(p.steps())})) is_touched[t.value] = true;
         for (value_id v = 0; v != q.flow.values; ++v) {
             auto const clobbered = q.clobbered_at_ends(v);
             for (node_id n = 0; n != p.nodes(); ++n) {
@@ -449,7 +450,7 @@ TEST_CASE("a read has a path that clobbers it only if its class is contested, wh
         placed_flow const placed(f, role, offsets);
         std::vector<unsigned char> ends;
         for (node_id n = 0; n != p.nodes(); ++n) ends.push_back(p.successors(n).empty());
-        csr_rows const by_edges = csr_rows::gathered(p.nodes(), [&p](auto add) {
+        auto const by_edges = csr_rows<node_id, value_id>::gathered(p.nodes(), [&p](auto add) {
             for (edge_use u : p.edge_uses()) add(u.pred, u.value);
         });
         auto const is_contested = find_contested(p, placed.classes, by_edges, outputs, ends, given);

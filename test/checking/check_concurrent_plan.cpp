@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <ostream>
 #include <sstream>
@@ -21,6 +22,7 @@ namespace {
 using namespace sublet;
 using offsets = std::vector<byte_count>;
 using ids = std::vector<value_id>;
+using node_ids = std::vector<node_id>;
 using steps = std::vector<step_id>;
 
 constexpr value_role input = value_role::input, output = value_role::output, external = value_role::external,
@@ -32,8 +34,7 @@ memory_plan plan_at(offsets const& where, byte_count arena, std::vector<handoff>
     memory_plan plan;
     plan.valid_for = program_reading::concurrent;
     for (byte_count offset : where) {
-        plan.buffer_of.push_back(offset == no_offset ? no_buffer
-                                                     : static_cast<buffer_id>(plan.buffers.size()));
+        plan.buffer_of.push_back(offset == no_offset ? no_buffer : buffer_id::of(plan.buffers.size()));
         if (offset == no_offset) continue;
         memory_plan::placed_buffer b;
         b.offset = offset;
@@ -129,9 +130,9 @@ TEST_CASE("any type that models a program is checked like its snapshot")
     struct two_steps {
         std::size_t nodes() const { return 2; }
         std::size_t values() const { return 2; }
-        std::vector<node_id> successors(node_id n) const { return n == 0 ? ids{1} : ids{}; }
+        node_ids successors(node_id n) const { return n == 0 ? node_ids{1} : node_ids{}; }
         static constexpr edge_meaning edges() { return edge_meaning::order; }
-        void effects(node_id n, effect_sink& s) const { s.def(n); }
+        void effects(node_id n, effect_sink& s) const { s.def(+n); }
     };
     CHECK(!check_concurrent_plan(two_steps(), plan_at({0, 0}, 8), {.bytes = 8}));
     CHECK(fault_of(check_concurrent_plan(two_steps(), plan_at({0, 0}, 7), {.bytes = 8})) ==
@@ -147,7 +148,7 @@ TEST_CASE("edges of the program, hand-offs and the sequence of steps of a node o
     CHECK(!check_concurrent_plan(apart, plan_at({0, 0}, 8, {{1, 0}}), {.bytes = 8}));
     CHECK(!check_concurrent_plan(tasks(2, {{{}, {0}, {}, {}, {1}}, {{}, {1}}}), plan, {.bytes = 8}));
     auto const block = sublet::tasks(
-        1, 2, [](node_id) { return ids{}; },
+        1, 2, [](node_id) { return node_ids{}; },
         [](node_id, effect_sink& s) {
             s.def(0);
             s.next_step();
@@ -383,7 +384,7 @@ TEST_CASE("a view keeps the storage of its root live, from the first def to the 
 TEST_CASE("a use at the end of a node keeps storage live until the node has written everything")
 {
     auto const p = sublet::tasks(
-        2, 2, [](node_id n) { return n == 0 ? ids{1} : ids{}; },
+        2, 2, [](node_id n) { return n == 0 ? node_ids{1} : node_ids{}; },
         [](node_id n, effect_sink& s) {
             if (n == 0) {
                 s.def(0);
@@ -402,7 +403,7 @@ TEST_CASE("a use at the end of a node keeps storage live until the node has writ
 TEST_CASE("a use at the end of a node does not extend the early reads of its last step")
 {
     auto const p = sublet::tasks(
-        2, 3, [](node_id n) { return n == 0 ? ids{1} : ids{}; },
+        2, 3, [](node_id n) { return n == 0 ? node_ids{1} : node_ids{}; },
         [](node_id n, effect_sink& s) {
             if (n == 1) return s.use_at_end_of(0, 2);
             s.def(0);
@@ -466,10 +467,10 @@ TEST_CASE("a clash names the pool of the plan, whichever the options name first"
 
 TEST_CASE("a chain of a million steps is checked, and a fault at its end found")
 {
-    step_id const n = 1'000'000;
+    std::uint32_t const n = 1'000'000;
     auto const chain = sequence(n, n, [](step_id s, effect_sink& sink) {
         if (s != 0) sink.use(s - 1);
-        sink.def(s);
+        sink.def(+s);
     });
     offsets where;
     for (step_id s = 0; s != n; ++s) where.push_back(s % 2 * 8);

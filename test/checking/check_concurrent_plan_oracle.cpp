@@ -40,7 +40,7 @@ memory_plan arbitrary_plan(random_source& pick, random_tasks const& tasks, byte_
         if (is_outside || tasks.bytes[rule.root[v]] == 0) is_planned[rule.root[v]] = false;
     }
     for (value_id v = 0; v != tasks.values(); ++v) {
-        auto const r = static_cast<value_id>(rule.root[v]);
+        auto const r = value_id::of(rule.root[v]);
         bool is_external = false;
         for (value_id u = 0; u != tasks.values(); ++u)
             is_external = is_external || (rule.root[u] == r && has_role(tasks.role[u], value_role::external));
@@ -67,9 +67,9 @@ memory_plan arbitrary_plan(random_source& pick, random_tasks const& tasks, byte_
                     where[v] = where[rule.root[in]];
     }
     for (value_id v = 0; v != tasks.values(); ++v) {
-        auto const r = static_cast<value_id>(rule.root[v]);
+        auto const r = value_id::of(rule.root[v]);
         if (!is_planned[r]) continue;
-        plan.buffer_of[v] = static_cast<buffer_id>(plan.buffers.size());
+        plan.buffer_of[v] = buffer_id::of(plan.buffers.size());
         memory_plan::placed_buffer b;
         b.pool = tasks.pool[r];
         b.offset = where[r];

@@ -27,7 +27,7 @@ memory_plan plan_of(std::vector<byte_count> const& offsets)
     memory_plan plan{.valid_for = program_reading::control_flow};
     for (value_id v = 0; v != offsets.size(); ++v) {
         plan.buffers.push_back({.root = v, .size = 64, .offset = offsets[v]});
-        plan.buffer_of.push_back(v);
+        plan.buffer_of.push_back(+v);
     }
     plan.arena_bytes = {1024};
     return plan;
@@ -317,7 +317,7 @@ TEST_CASE("the checker agrees with an enumeration of the states of all paths, fo
             buffer_id const b = plan.buffer_of[v];
             if (b == no_buffer) continue;
             plan.buffers.push_back(planned.plan.buffers[b]);
-            plan.buffer_of[v] = static_cast<buffer_id>(plan.buffers.size() - 1);
+            plan.buffer_of[v] = buffer_id::of(plan.buffers.size() - 1);
             for (value_id r = v; f.alias_of[r] != no_value; r = f.alias_of[r])
                 if (f.alias_of[r] < v) plan.buffer_of[v] = plan.buffer_of[f.alias_of[r]];
         }
@@ -334,7 +334,7 @@ TEST_CASE("the checker agrees with an enumeration of the states of all paths, fo
             REQUIRE(found->what == fault::clash);
             REQUIRE(found->begin < found->end);
             bool is_written_there = false;
-            step_id at = 0;
+            position_id at = 0;
             for (node_id n : plan.order)
                 for (step_id s = f.program.steps_of(n).first; s != f.program.steps_of(n).last; ++s, ++at)
                     for (touch t : f.program.touches(s))
@@ -350,7 +350,7 @@ TEST_CASE("the checker agrees with an enumeration of the states of all paths, fo
 
 TEST_CASE("given values that overlap are refused, although nothing reads them")
 {
-    for (node_id nodes : {0u, 1u}) {
+    for (std::size_t nodes : {0u, 1u}) {
         snapshot const p = flow(
             nodes, 2, [](node_id) { return std::vector<node_id>{}; }, [](node_id, effect_sink&) {});
         plan_options const options{.bytes = 8, .role = value_role::input};

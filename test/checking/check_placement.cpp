@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <ostream>
 #include <set>
@@ -44,7 +45,7 @@ placement described(placement_problem const& problem, std::vector<byte_count> of
         pool.status = pool.height > capacity ? placement::outcome::limit
                       : pool.height == 0     ? placement::outcome::optimal
                                              : placement::outcome::feasible;
-        if (pool.status > result.status) result.pool = static_cast<pool_id>(p);
+        if (pool.status > result.status) result.pool = pool_id::of(p);
         result.status = std::max(result.status, pool.status);
     }
     return result;
@@ -253,7 +254,7 @@ TEST_CASE(
     "by clocks of two threads, buffers share bytes if on each thread the same one ends before the other")
 {
     for (unsigned drawn = 0; drawn != 256 * 16; ++drawn) { // all clocks below 4, and which end they are
-        std::vector<step_id> begin, end;
+        std::vector<std::uint32_t> begin, end;
         for (unsigned i = 0; i != 4; ++i) {
             begin.push_back(drawn >> 2 * i & 3);
             end.push_back(begin.back() + 1 + (drawn >> (8 + i) & 1));

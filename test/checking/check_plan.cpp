@@ -25,6 +25,7 @@ namespace {
 
 using offsets = std::vector<byte_count>;
 using ids = std::vector<value_id>;
+using node_ids = std::vector<node_id>;
 
 constexpr value_role input = value_role::input, output = value_role::output, external = value_role::external,
                      inner = value_role::intermediate;
@@ -34,8 +35,7 @@ memory_plan plan_at(offsets const& where, byte_count arena)
 {
     memory_plan plan;
     for (byte_count offset : where) {
-        plan.buffer_of.push_back(offset == no_offset ? no_buffer
-                                                     : static_cast<buffer_id>(plan.buffers.size()));
+        plan.buffer_of.push_back(offset == no_offset ? no_buffer : buffer_id::of(plan.buffers.size()));
         if (offset == no_offset) continue;
         memory_plan::placed_buffer b;
         b.offset = offset;
@@ -102,7 +102,7 @@ TEST_CASE("any type that models a program is checked like its snapshot")
         std::size_t nodes() const { return 2; }
         std::size_t values() const { return 2; }
         std::vector<node_id> successors(node_id) const { return {}; }
-        void effects(node_id n, effect_sink& s) const { s.def(n); }
+        void effects(node_id n, effect_sink& s) const { s.def(+n); }
     };
     CHECK(!check_plan(two_steps(), plan_at({0, 0}, 8), {.bytes = 8}));
     CHECK(fault_of(check_plan(two_steps(), plan_at({0, 0}, 7), {.bytes = 8})) == fault::outside_arena);
@@ -200,10 +200,10 @@ TEST_CASE("a million results in a row may each be written over the one before")
 {
     constexpr std::size_t steps = 1'000'000;
     auto const p = sequence(steps, steps, [](step_id s, effect_sink& sink) {
-        sink.def(s);
+        sink.def(+s);
         if (s == 0) return;
         sink.use(s - 1);
-        sink.may_overwrite(s - 1, s);
+        sink.may_overwrite(s - 1, +s);
     });
     auto plan = plan_at({0}, 8);
     plan.buffer_of.assign(steps, 0);
@@ -258,7 +258,7 @@ TEST_CASE("an operand that an edge reads at the end of the node is not overwritt
 {
     // Node 0 writes 1 over 0 in its last step; the edge to node 1 reads 0.
     auto const p = tasks(
-        2, 3, [](node_id n) { return n == 0 ? ids{1} : ids{}; },
+        2, 3, [](node_id n) { return n == 0 ? node_ids{1} : node_ids{}; },
         [](node_id n, effect_sink& sink) {
             if (n == 1) {
                 sink.use_at_end_of(0, 0);
@@ -338,7 +338,7 @@ TEST_CASE("a view in another pool than its root is refused, even at the right of
 
 TEST_CASE("a chain of a hundred thousand views is one class, in either direction of the ids")
 {
-    constexpr value_id values = 100'000;
+    constexpr std::uint32_t values = 100'000;
     auto makes_view = [](value_id root, value_id view) {
         return sequence(2, values, [=](step_id s, effect_sink& sink) {
             if (s == 0) sink.def(root);
@@ -347,8 +347,8 @@ TEST_CASE("a chain of a hundred thousand views is one class, in either direction
     };
     auto plan = plan_at({0}, 8);
     plan.buffer_of.assign(values, 0);
-    auto down = [](value_id v) { return v == 0 ? no_value : v - 1; };
-    auto up = [](value_id v) { return v + 1 == values ? no_value : v + 1; };
+    auto down = [](value_id v) { return v == 0 ? no_value : value_id{v - 1}; };
+    auto up = [](value_id v) { return v + 1 == values ? no_value : value_id{v + 1}; };
     CHECK(!check_plan(makes_view(0, values - 1), plan, {.bytes = 8, .alias_of = down}));
     CHECK(!check_plan(makes_view(values - 1, 0), plan, {.bytes = 8, .alias_of = up}));
 }
@@ -523,7 +523,7 @@ TEST_CASE("positions follow the order, and the steps of a node stay together")
 {
     // Node 0: def 0; use 0, def 1.   Node 1: def 2; use 2, def 3.
     auto const p = tasks(
-        2, 4, [](node_id) { return ids{}; },
+        2, 4, [](node_id) { return node_ids{}; },
         [](node_id n, effect_sink& sink) {
             sink.def(2 * n);
             sink.next_step();
@@ -541,9 +541,9 @@ TEST_CASE("positions follow the order, and the steps of a node stay together")
 TEST_CASE("a use at the end of a predecessor keeps its value live to that node's last step")
 {
     auto const p = tasks(
-        3, 4, [](node_id n) { return n == 0 ? ids{1, 2} : ids{}; },
+        3, 4, [](node_id n) { return n == 0 ? node_ids{1, 2} : node_ids{}; },
         [](node_id n, effect_sink& sink) {
-            sink.def(n);
+            sink.def(+n);
             if (n == 0) sink.next_step(), sink.def(3);
             if (n == 2) sink.use_at_end_of(0, 0);
         });
@@ -601,7 +601,7 @@ TEST_CASE("the only two of a hundred thousand values that conflict are found")
     // Value v is live for `width` steps in one of `width` shuffled lanes. Then one value grows by a byte.
     constexpr std::size_t values = 100'000, width = 700;
     auto const p = sequence(values, values, [](step_id s, effect_sink& sink) {
-        sink.def(s);
+        sink.def(+s);
         if (s + 1 >= width) sink.use(s + 1 - width);
     });
     std::mt19937 pick{7};
@@ -707,12 +707,12 @@ std::optional<witness> found_in(random_flow const& f, std::vector<value_role> co
 }
 
 /// A forward search from the entry that stops at writes of v: the first read by position.
-std::optional<step_id> walked(random_flow const& f, value_id v, value_role role)
+std::optional<position_id> walked(random_flow const& f, value_id v, value_role role)
 {
     snapshot const p = f.program();
-    std::optional<step_id> first;
-    auto read = [&first](step_id s) {
-        if (!first || s < *first) first = s;
+    std::optional<position_id> first;
+    auto read = [&first](position_id at) {
+        if (!first || at < *first) first = at;
     };
     std::vector<bool> is_seen(p.nodes());
     std::vector<node_id> open{0};
@@ -725,12 +725,11 @@ std::optional<step_id> walked(random_flow const& f, value_id v, value_role role)
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last && !is_written; ++s)
             for (touch t : p.touches(s))
                 if (t.value == v && t.kind == touch::access::def) is_written = true;
-                else if (t.value == v) read(s);
+                else if (t.value == v) read(+s);
         if (is_written) continue;
         for (edge_use u : p.edge_uses())
             if (u.pred == n && u.value == v) read(p.steps_of(n).last - 1);
-        if (p.successors(n).empty() && has_role(role, value_role::output))
-            read(static_cast<step_id>(p.steps()));
+        if (p.successors(n).empty() && has_role(role, value_role::output)) read(p.steps());
         for (node_id s : p.successors(n)) open.push_back(s);
     }
     return first;

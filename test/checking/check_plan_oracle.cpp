@@ -476,7 +476,7 @@ plan_case random_plan_case(random_source& pick)
         s.alias_of.push_back(no_value);
         // Views go up and down, but in no cycle: odd values view even ones above or below them.
         if (v % 2 == 1 && pick.chance(25))
-            s.alias_of[v] = std::min(static_cast<value_id>(values - 1) / 2 * 2, 2 * pick.below(3));
+            s.alias_of[v] = std::min(value_id::of(values - 1) / 2 * 2, 2 * pick.below(3));
         if (v % 4 == 2 && pick.chance(15)) s.alias_of[v] = 0;
     }
     if (!pick.chance(5)) // what is said of a view is so for its root
@@ -552,8 +552,7 @@ memory_plan guessed_plan(random_source& pick, plan_case const& s)
         if (s.pinned[v] != no_offset) where[rules.root(v)] = s.pinned[v];
     for (value_id v = 0; v != s.values(); ++v) {
         value_id const r = rules.root(v);
-        plan.buffer_of.push_back(rules.is_planned(r) ? static_cast<buffer_id>(plan.buffers.size())
-                                                     : no_buffer);
+        plan.buffer_of.push_back(rules.is_planned(r) ? buffer_id::of(plan.buffers.size()) : no_buffer);
         if (plan.buffer_of[v] == no_buffer) continue;
         memory_plan::placed_buffer b;
         b.pool = s.pool[r];
@@ -576,7 +575,7 @@ void mutate_plan(random_source& pick, memory_plan& plan)
         }
         auto& one = plan.empty[pick.below(plan.empty.size())];
         if (pick.chance(30)) ++one.offset;
-        else if (pick.chance(50)) one.pool ^= 1;
+        else if (pick.chance(50)) one.pool = one.pool ^ 1;
         else plan.empty.pop_back();
         return;
     }
@@ -589,7 +588,10 @@ void mutate_plan(random_source& pick, memory_plan& plan)
         if (!plan.order.empty()) std::swap(plan.order.front(), plan.order.back());
         break;
     case 5:
-        if (!plan.buffers.empty()) plan.buffers[pick.below(plan.buffers.size())].pool ^= 1;
+        if (!plan.buffers.empty()) {
+            pool_id& pool = plan.buffers[pick.below(plan.buffers.size())].pool;
+            pool = pool ^ 1;
+        }
         break;
     case 6:
         if (!plan.buffers.empty()) plan.buffers[pick.below(plan.buffers.size())].offset = no_offset;

@@ -32,7 +32,7 @@ proof_finding finding(placement_problem const& problem, placement::proof proof)
     placed.pools[0].proof = std::move(proof);
     proof_finding found = check_proof(problem, placed, 0);
     if (found.verdict != proof_finding::outcome::wrong_peak) return found;
-    placed.pools[0].peak_position = static_cast<step_id>(found.found);
+    placed.pools[0].peak_position = position_id::of(found.found);
     return check_proof(problem, placed, 0);
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("the peak is the first position with the most bytes alive")
     placement placed;
     placed.pools.resize(1);
     placed.pools[0].proof = {placement::proof::reason::live_bytes, 24, 6};
-    for (step_id at : {0u, 2u, 6u}) {
+    for (position_id at : {0u, 2u, 6u}) {
         placed.pools[0].peak_position = at;
         auto const found = check_proof(problem, placed, 0);
         CHECK(found.verdict == (at == 2 ? proved : wrong_peak));
@@ -144,8 +144,8 @@ TEST_CASE("buffers that clocks order are not stacked, however many there are")
     for (buffer_id b = 0; b != 9; ++b) {
         problem.buffers.push_back({{}, 4});
         proof.buffers.push_back(b);
-        for (step_id thread : {0u, 1u}) {
-            problem.clocks.begin.push_back(thread == 0 ? 0 : b);
+        for (unsigned thread : {0u, 1u}) {
+            problem.clocks.begin.push_back(thread == 0 ? 0 : +b);
             problem.clocks.end.push_back(thread == 0 ? b + 1 : 9);
         }
     }
@@ -280,7 +280,7 @@ TEST_CASE("on random problems the verdict on each proof agrees with the definiti
         bool contradicts = false;
         for (auto const& g : oracle.groups) contradicts = contradicts || g.clashes;
 
-        for (step_id at = 0; at != 12 && !contradicts; ++at) {
+        for (position_id at = 0; at != 12 && !contradicts; ++at) {
             auto const alive = static_cast<byte_count>(oracle.live_bytes(at));
             CHECK(verdict(problem, {placement::proof::reason::live_bytes, alive, at}) == proved);
             CHECK(verdict(problem, {placement::proof::reason::live_bytes, alive + 1, at}) == refuted);

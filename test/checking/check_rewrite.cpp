@@ -217,18 +217,18 @@ renaming fewer_names(random_names const& names, random_source& pick)
 {
     snapshot const p = names.program();
     renaming all = same_names(p, names.values());
-    std::vector<step_id> position(p.steps());
-    step_id next = 0;
+    table<step_id, position_id> position(p.steps());
+    position_id next = 0;
     for (node_id n : names.order)
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) position[s] = next++;
     struct life {
-        step_id first = no_step, last = 0;
+        position_id first = no_position, last = 0;
     };
     std::vector<life> lives(names.values());
-    auto touched = [&](value_id v, step_id at) {
+    auto touched = [&](value_id v, position_id at) {
         life& its = lives[names.root(v)];
         its.first = std::min(its.first, at);
-        its.last = std::max(its.last, at + 1);
+        its.last = std::max<position_id>(its.last, at + 1);
     };
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s)) touched(t.value, position[s]);
@@ -241,7 +241,7 @@ renaming fewer_names(random_names const& names, random_source& pick)
     }
     std::vector<value_id> slot_of(names.values(), no_value);
     auto slot = [&](value_id v) { return slot_of[names.root(v)]; };
-    value_id slots = 0;
+    std::uint32_t slots = 0;
     for (value_id v = 0; v != names.values(); ++v) {
         if (names.root(v) != v) continue;
         value_id s = pick.below(2); // not always the first

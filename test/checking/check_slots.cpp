@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -21,7 +22,7 @@ using namespace sublet;
 
 namespace {
 
-enum : value_id { a, b, c };
+enum : std::uint32_t { a, b, c };
 
 /// A program written by hand: the successors of each node and, in one step or several, its operations.
 struct block {
@@ -255,7 +256,7 @@ TEST_CASE("the minimal program model is accepted")
 
 TEST_CASE("a chain of many nodes is checked without recursion")
 {
-    node_id const count = 100000;
+    std::uint32_t const count = 100000;
     random_flow f;
     f.nodes.resize(count);
     f.values = count;

@@ -24,11 +24,12 @@ namespace {
 
 using namespace sublet;
 using namespace sublet::detail;
-using waits = std::vector<std::pair<step_id, step_id>>;
+using waits = std::vector<std::pair<position_id, position_id>>;
+using rows = csr_rows<position_id, position_id>;
 
-csr_rows rows_of(std::size_t steps, waits const& list)
+rows rows_of(std::size_t steps, waits const& list)
 {
-    return csr_rows::gathered(steps, [&](auto add) {
+    return rows::gathered(steps, [&](auto add) {
         for (auto const& wait : list) add(wait.first, wait.second);
     });
 }
@@ -50,7 +51,7 @@ struct list_of_steps {
     std::optional<race> check(waits const& list, memory_plan const* plan = nullptr,
                               std::vector<handoff> const& handoffs = {}) const
     {
-        std::vector<step_id> order;
+        table<position_id, step_id> order;
         for (step_id s = 0; s != steps.size(); ++s) order.push_back(s);
         return check_waits(program(), options, plan, order, rows_of(steps.size(), list), handoffs);
     }
@@ -62,7 +63,7 @@ memory_plan placed(std::vector<byte_count> const& offsets, byte_count size, byte
     memory_plan plan;
     plan.arena_bytes = {arena};
     for (value_id v = 0; v != offsets.size(); ++v) {
-        plan.buffer_of.push_back(static_cast<buffer_id>(plan.buffers.size()));
+        plan.buffer_of.push_back(buffer_id::of(plan.buffers.size()));
         plan.buffers.push_back({.root = v, .size = size, .offset = offsets[v]});
     }
     return plan;
@@ -74,7 +75,7 @@ using enum value_role;
 
 TEST_CASE("a value waits for all users of the bytes that it reuses, else the racing steps are named")
 {
-    enum : value_id { a, b, c, d };
+    enum : std::uint32_t { a, b, c, d };
     list_of_steps const list{{{{}, {a}}, {{a}, {b}}, {{a}, {c}}, {{b}, {d}}}, {.bytes = 8}, 4};
     memory_plan const plan = placed({0, 8, 16, 4}, 8, 24); // d over the end of a and the beginning of b
     CHECK(list.check({{0, 1}, {0, 2}, {1, 3}}, &plan) == race{2, 3, a, d, false, true, 0, 4, 8});
@@ -83,7 +84,7 @@ TEST_CASE("a value waits for all users of the bytes that it reuses, else the rac
 
 TEST_CASE("readers wait for the writer, also of unplanned storage and of values without bytes")
 {
-    enum : value_id { a, b };
+    enum : std::uint32_t { a, b };
     for (byte_count const bytes : {byte_count{8}, byte_count{0}, no_size}) {
         CAPTURE(bytes);
         list_of_steps const list{{{{}, {a}}, {{a}, {b}}}, {.bytes = bytes}, 2};
@@ -102,7 +103,7 @@ TEST_CASE("a second write waits for the readers, or else for the last write")
 
 TEST_CASE("a view of what its step reads is not a write, but its readers wait for that step")
 {
-    enum : value_id { a, v, b, c };
+    enum : std::uint32_t { a, v, b, c };
     list_of_steps const list{{{{}, {a}}, {{a}, {b}}, {{a}, {v}}, {{v}, {c}}},
                              {.bytes = 8, .alias_of = std::vector<value_id>{no_value, a, no_value, no_value}},
                              4};
@@ -146,7 +147,7 @@ TEST_CASE("edges of the program and hand-offs are required without common bytes"
 
 TEST_CASE("a use at the end of a node reads after the writes of its last step")
 {
-    enum : value_id { a, b };
+    enum : std::uint32_t { a, b };
     snapshot const program = tasks(
         2, 2, [](node_id n) { return n == 0 ? std::vector<node_id>{1} : std::vector<node_id>{}; },
         [](node_id n, effect_sink& s) {
@@ -162,12 +163,12 @@ TEST_CASE("a use at the end of a node reads after the writes of its last step")
 
 TEST_CASE("malformed orders, waits and plans are refused")
 {
-    enum : value_id { a, b };
+    enum : std::uint32_t { a, b };
     list_of_steps const list{{{{}, {a}}, {{a}, {b}}}, {.bytes = 8}, 2};
     plan_options const& options = list.options;
     snapshot const program = list.program();
-    csr_rows const fine = rows_of(2, {{0, 1}});
-    auto check = [&](std::vector<step_id> const& order, csr_rows const& after) {
+    rows const fine = rows_of(2, {{0, 1}});
+    auto check = [&](table<position_id, step_id> const& order, rows const& after) {
         return check_waits(program, options, nullptr, order, after).has_value();
     };
     CHECK_THROWS_AS(check({0}, fine), precondition_error);
@@ -196,13 +197,13 @@ TEST_CASE("malformed orders, waits and plans are refused")
 namespace {
 
 /// The required orders by definition: every two steps are compared, byte by byte.
-std::set<std::pair<step_id, step_id>> pairs_in_order(random_program const& p, memory_plan const* plan,
-                                                     std::vector<step_id> const& order)
+std::set<std::pair<position_id, position_id>> pairs_in_order(random_program const& p, memory_plan const* plan,
+                                                             std::vector<step_id> const& order)
 {
     auto pairs = required_pairs(p, order);
     auto const touched = cells_touched(p, plan, order);
-    for (step_id a = 0; a != order.size(); ++a)
-        for (step_id b = a + 1; b != order.size(); ++b)
+    for (position_id a = 0; a != order.size(); ++a)
+        for (position_id b = a + 1; b != order.size(); ++b)
             if (touched[a].clashes_with(touched[b])) pairs.insert({a, b});
     return pairs;
 }
@@ -233,7 +234,7 @@ TEST_CASE("on random programs and plans a race is found if and only if two acces
         REQUIRE(planned);
         bool const has_plan = seed % 4 != 0;
         memory_plan const* const plan = has_plan ? &planned.plan : nullptr;
-        std::vector<step_id> order;
+        table<position_id, step_id> order;
         for (auto const& turn : p.turns()) order.push_back(turn.id);
         auto const has_to = pairs_in_order(p, plan, order);
         waits const all(has_to.begin(), has_to.end());
@@ -271,23 +272,23 @@ TEST_CASE("on random programs and plans a race is found if and only if two acces
 TEST_CASE("a chain of 100 000 steps has no race, unless a single wait is missing")
 {
     // Four values deep: s reads s - 1 and s - 4, and reuses the bytes of s - 5.
-    step_id const n = 100'000;
+    std::uint32_t const n = 100'000;
     snapshot const program = sequence(n, n, [](step_id s, effect_sink& sink) {
         if (s >= 1) sink.use(s - 1);
         if (s >= 4) sink.use(s - 4);
-        sink.def(s);
+        sink.def(+s);
     });
     plan_options const options{.bytes = 64};
     std::vector<byte_count> offsets;
-    std::vector<step_id> order;
+    table<position_id, step_id> order;
     waits list;
     for (step_id s = 0; s != n; ++s) {
         offsets.push_back(s % 6 * 64);
         order.push_back(s);
-        if (s >= 1) list.push_back({s - 1, s});
+        if (s >= 1) list.push_back({s - 1, +s});
     }
     memory_plan const plan = placed(offsets, 64, 6 * 64);
-    csr_rows const after = rows_of(n, list);
+    rows const after = rows_of(n, list);
     CHECK(!check_waits(program, options, &plan, order, after));
     list.erase(list.begin() + 70'000);
     CHECK(check_waits(program, options, &plan, order, rows_of(n, list)).has_value());

@@ -139,7 +139,7 @@ TEST_CASE("steps run in the order of the options, or in that of the plan without
     snapshot const loose = tasks(
         4, 2, [](node_id) { return std::array<node_id, 0>{}; },
         [&](node_id n, effect_sink& sink) {
-            if (n < 2) sink.def(n);
+            if (n < 2) sink.def(+n);
             else sink.use(3 - n);
         });
     plan_options options{.bytes = 8};

@@ -37,7 +37,7 @@ struct two_values {
     }
     std::optional<witness> check() const
     {
-        snapshot const p = sequence(2, 2, [](step_id s, effect_sink& sink) { sink.def(s); });
+        snapshot const p = sequence(2, 2, [](step_id s, effect_sink& sink) { sink.def(+s); });
         plan_options options{.bytes = bytes,
                              .alignment = alignment,
                              .alias_of = alias_of,
@@ -149,7 +149,7 @@ TEST_CASE("a plan is complete if each value has an entry with a valid buffer or 
 TEST_CASE("two places overlap only within one pool")
 {
     two_values t;
-    snapshot const p = sequence(2, 2, [](step_id s, effect_sink& sink) { sink.def(s); });
+    snapshot const p = sequence(2, 2, [](step_id s, effect_sink& sink) { sink.def(+s); });
     auto const asked = derive_requirements(p, plan_options{.bytes = t.bytes});
     t.plan.buffers[1].offset = 6;
     auto const both = detail::overlap(asked, t.plan, 0, 1);

@@ -267,7 +267,7 @@ TEST_CASE("a colocation chain of any length is followed")
 {
     placement_problem problem;
     for (buffer_id b = 0; b != 100'000; ++b) {
-        problem.buffers.push_back({{b, b + 2}, 8});
+        problem.buffers.push_back({{+b, b + 2}, 8});
         if (b != 0) problem.colocated.push_back({b - 1, b, 1}); // each lies below the one before it
     }
     auto const solid = solid_parts_of(problem);
@@ -314,7 +314,7 @@ TEST_CASE("on random problems the solid parts agree with the definition")
         for (std::size_t i = 0; i != solid.parts.size(); ++i) {
             solid_part const& p = solid.parts[i];
             auto& row = found[oracle.group_of[p.buffer]];
-            for (step_id at = p.when.first; at != p.when.last; ++at) {
+            for (position_id at = p.when.first; at != p.when.last; ++at) {
                 CHECK(!row[at].is_solid());
                 row[at] = {static_cast<std::int64_t>(p.begin), static_cast<std::int64_t>(p.end)};
             }

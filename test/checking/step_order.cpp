@@ -22,6 +22,7 @@ using namespace sublet::detail;
 namespace {
 
 using steps = std::vector<step_id>;
+using node_ids = std::vector<node_id>;
 
 step_order order_of(snapshot const& p, std::vector<handoff> const& handoffs = {})
 {
@@ -60,9 +61,9 @@ TEST_CASE("steps that are listed in a possible order keep their numbers")
 {
     auto const p = sequence(4, 4, [](step_id s, effect_sink& sink) {
         if (s > 1) sink.use(s - 2);
-        sink.def(s);
+        sink.def(+s);
     });
-    CHECK(order_of(p).step_at == steps{0, 1, 2, 3});
+    CHECK(order_of(p).step_at == std::vector<step_order::point>{0, 1, 2, 3});
 }
 
 TEST_CASE("accesses of the bytes of one root keep their order where one writes, and no others do")
@@ -114,8 +115,8 @@ TEST_CASE("accesses of the bytes of one root keep their order where one writes, 
         REQUIRE(o.steps == touches.size());
         joins += o.after.rows() - o.steps;
         relation found(o.after.rows(), std::vector<bool>(o.after.rows()));
-        for (step_id s = 0; s != o.after.rows(); ++s)
-            for (step_id next : o.after[s]) found[s][next] = true;
+        for (step_order::point s = 0; s != o.after.rows(); ++s)
+            for (step_order::point next : o.after[s]) found[s][next] = true;
         close(found);
         for (step_id a = 0; a != touches.size(); ++a)
             for (step_id b = 0; b != touches.size(); ++b) REQUIRE(found[a][b] == before[a][b]);
@@ -146,7 +147,7 @@ TEST_CASE("the order is the closure of data, edges, sequences of steps, ends of 
         for (step_id s = 1; s < count; ++s)
             for (auto i = pick.below(3); i != 0; --i) {
                 value_id const v = drawn(s);
-                if (v == s) continue;
+                if (v == +s) continue;
                 (pick.below(3) == 0 ? early : uses)[s].push_back(v);
                 before[v][s] = true;
             }
@@ -158,7 +159,7 @@ TEST_CASE("the order is the closure of data, edges, sequences of steps, ends of 
                 if (pick.below(3) != 0) continue;
                 value_id const v = drawn(last + 1);
                 at_end.push_back({to, n, v});
-                if (v != last) before[v][last] = true;
+                if (v != +last) before[v][last] = true;
             }
         for (node_id n = 0; n != nodes; ++n)
             for (std::uint32_t i = 1; i < size[n]; ++i) before[first[n] + i - 1][first[n] + i] = true;
@@ -204,7 +205,7 @@ TEST_CASE("the order is the closure of data, edges, sequences of steps, ends of 
         ++orders;
         relation found(count, std::vector<bool>(count));
         for (step_id s = 0; s != count; ++s)
-            for (step_id to : o.after[s]) {
+            for (step_order::point to : o.after[s]) {
                 found[s][to] = true;
                 CHECK(o.position[s] < o.position[to]);
             }
@@ -218,7 +219,7 @@ TEST_CASE("the order is the closure of data, edges, sequences of steps, ends of 
 
 TEST_CASE("a node with an edge to itself is a cycle, and so is a step with a hand-off to itself")
 {
-    auto const loop = tasks(1, 0, [](node_id) { return steps{0}; }, [](node_id, effect_sink&) {});
+    auto const loop = tasks(1, 0, [](node_id) { return node_ids{0}; }, [](node_id, effect_sink&) {});
     CHECK(order_of(loop).cycle == steps{0});
     auto const one = sequence(1, 0, [](step_id, effect_sink&) {});
     CHECK(!order_of(one).fault);
@@ -228,7 +229,7 @@ TEST_CASE("a node with an edge to itself is a cycle, and so is a step with a han
 TEST_CASE("the first fault of defs and uses is found by step, then at ends of nodes, then among outputs")
 {
     auto const p = tasks(
-        2, 4, [](node_id n) { return n == 0 ? steps{1} : steps{}; },
+        2, 4, [](node_id n) { return n == 0 ? node_ids{1} : node_ids{}; },
         [](node_id n, effect_sink& sink) {
             if (n == 0) {
                 sink.def(0);
@@ -247,7 +248,7 @@ TEST_CASE("the first fault of defs and uses is found by step, then at ends of no
     };
     CHECK(fault_with(role) == witness{.what = fault::several_defs, .value = 0, .step = 3});
     auto const q = tasks(
-        2, 4, [](node_id n) { return n == 0 ? steps{1} : steps{}; },
+        2, 4, [](node_id n) { return n == 0 ? node_ids{1} : node_ids{}; },
         [](node_id n, effect_sink& sink) {
             if (n == 0) {
                 sink.def(0);
@@ -273,7 +274,7 @@ TEST_CASE("the first fault of defs and uses is found by step, then at ends of no
 TEST_CASE("a def of a node's last step is visible at the end of the node")
 {
     auto const p = tasks(
-        2, 1, [](node_id n) { return n == 0 ? steps{1} : steps{}; },
+        2, 1, [](node_id n) { return n == 0 ? node_ids{1} : node_ids{}; },
         [](node_id n, effect_sink& sink) {
             if (n == 0) sink.def(0);
             else sink.use_at_end_of(0, 0);
@@ -306,7 +307,7 @@ TEST_CASE("the schedule has the producer after its predecessors, the writer afte
         if (s == 2) sink.use(0);
         if (s == 3) sink.use(2);
         if (s == 5) sink.use(4);
-        sink.def(s);
+        sink.def(+s);
     });
     auto const w = schedule_of(p, 2, 5, {.bytes = 8});
     CHECK(w.value == 2);
@@ -322,7 +323,7 @@ TEST_CASE("if the first class cannot be overwritten by the second, the witness h
     // Value 0 comes before value 1 in each schedule, and is read while 1 is written.
     snapshot const p = sequence(3, 3, [](step_id s, effect_sink& sink) {
         if (s != 0) sink.use(0);
-        sink.def(s);
+        sink.def(+s);
     });
     auto const w = schedule_of(p, 1, 0, {.bytes = 8});
     CHECK(w.value == 0);
@@ -550,22 +551,22 @@ step_order order_of(std::vector<std::vector<step_id>> const& operands)
 {
     auto const n = operands.size();
     snapshot const p = sequence(n, n, [&](step_id s, effect_sink& sink) {
-        for (step_id d : operands[s]) sink.use(d);
-        sink.def(s);
+        for (step_id d : operands[s]) sink.use(+d);
+        sink.def(+s);
     });
     return order_of_steps(p, derive_requirements(p, {.bytes = 8}), {});
 }
 
-std::vector<std::vector<step_id>> chain(step_id n)
+std::vector<std::vector<step_id>> chain(std::uint32_t n)
 {
     std::vector<std::vector<step_id>> operands(n);
     for (step_id s = 1; s < n; ++s) operands[s] = {s - 1};
     return operands;
 }
 
-csr_rows rows(std::vector<std::vector<step_id>> const& lists)
+csr_rows<value_id, step_id> rows(std::vector<std::vector<step_id>> const& lists)
 {
-    csr_rows all;
+    csr_rows<value_id, step_id> all;
     for (auto const& list : lists) {
         for (step_id s : list) all.append(s);
         all.close_row();
@@ -579,7 +580,7 @@ TEST_CASE("the result is the lowest id of a query with the answer no")
 {
     // 0 ─► 1 ─► 3 and 0 ─► 2
     step_order const o = order_of({{}, {0}, {0}, {1}});
-    csr_rows const asked = rows({{0}, {1}, {2}, {0, 1}, {1, 2}, {}});
+    csr_rows<value_id, step_id> const asked = rows({{0}, {1}, {2}, {0, 1}, {1, 2}, {}});
     reachability_queries queries(o, asked);
     CHECK(queries.first_failed() == queries.none);
     queries.add(0, 3, 7);
@@ -597,7 +598,7 @@ TEST_CASE("the result is the lowest id of a query with the answer no")
 TEST_CASE("a query of a step about itself is left out")
 {
     step_order const o = order_of(chain(3));
-    csr_rows const asked = rows({{2}, {0, 2}});
+    csr_rows<value_id, step_id> const asked = rows({{2}, {0, 2}});
     reachability_queries queries(o, asked);
     queries.add(0, 2, 1);
     queries.add(1, 2, 2);
@@ -609,13 +610,13 @@ TEST_CASE("random queries, few and many, over short and long distances, agree wi
     for (std::uint32_t seed = 0; seed != 60; ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
-        step_id const n = seed % 3 == 0 ? 1500 : 20 + pick.below(200);
-        step_id const back = 1 + pick.below(seed % 2 == 0 ? 5 : n);
+        std::uint32_t const n = seed % 3 == 0 ? 1500 : 20 + pick.below(200);
+        std::uint32_t const back = 1 + pick.below(seed % 2 == 0 ? 5 : n);
         std::vector<std::vector<step_id>> operands(n);
         std::vector<std::vector<bool>> before(n, std::vector<bool>(n)); // by the later one
         for (step_id s = 1; s != n; ++s)
             for (auto i = pick.below(3); i != 0; --i) {
-                step_id const d = s - 1 - pick.below(smaller(s, back));
+                step_id const d = s - 1 - pick.below(smaller(+s, back));
                 operands[s].push_back(d);
                 before[s][d] = true;
                 for (step_id a = 0; a != d; ++a)
@@ -627,7 +628,7 @@ TEST_CASE("random queries, few and many, over short and long distances, agree wi
             lists.push_back({pick.below(n)});
             if (pick.below(4) == 0) lists.back().push_back(pick.below(n));
         }
-        csr_rows const asked = rows(lists);
+        csr_rows<value_id, step_id> const asked = rows(lists);
         reachability_queries queries(o, asked);
         // Mostly with the answer yes, so that every answer counts.
         for (int round = 0; round != 6; ++round) {
@@ -652,11 +653,11 @@ TEST_CASE("random queries, few and many, over short and long distances, agree wi
 
 TEST_CASE("queries over long and short distances are answered together")
 {
-    step_id const n = 200'000;
+    std::uint32_t const n = 200'000;
     step_order const o = order_of(chain(n));
     std::vector<std::vector<step_id>> lists;
     for (step_id s = 0; s != n; ++s) lists.push_back({s});
-    csr_rows const asked = rows(lists);
+    csr_rows<value_id, step_id> const asked = rows(lists);
     reachability_queries queries(o, asked);
     for (step_id s = 0; s + 1 < n; s += 97) queries.add(s, s + 1, s);
     for (step_id s = 0; s != 600; ++s) queries.add(s, n - 1 - s, n + s);

@@ -1,4 +1,4 @@
-// expect: a_list_holds_integer_ids<|id_like
+// expect: a_list_holds_integers_or_ids_of<|is_convertible_v<.*::id<
 // SPDX-License-Identifier: BSL-1.0
 
 // Values have numbers; you look up their names.

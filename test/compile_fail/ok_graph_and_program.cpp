@@ -17,7 +17,7 @@ int main()
         nested.size(), [&](auto v) -> auto& { return nested[v]; });
     auto const p = sublet::tasks(g, 1, [](auto, auto& sink) { sink.def(0); });
     auto const q = sublet::sequence(
-        2, 2, [](auto) { return std::vector{-1}; }, [](auto v) { return std::vector{v}; });
+        2, 2, [](auto) { return std::vector{-1}; }, [](unsigned v) { return std::vector{v}; });
     sublet::plan_options const o{.bytes = 64, .alignment = 64};
     return p.nodes() == q.nodes() && sublet::snapshot(p) == p && o.check ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 // expect: invocable<.*recorded_call<
 // SPDX-License-Identifier: BSL-1.0
-// lines: 21
+// lines: 22
 
 // A recorded function takes its call, which gives access to its operands.
 #include <sublet/execution.hpp>

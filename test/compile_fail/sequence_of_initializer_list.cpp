@@ -10,7 +10,7 @@
 
 int main()
 {
-    auto defs = [](auto v) { return std::vector{v}; };
-    auto uses = [](auto v) { return std::initializer_list<unsigned>{v}; };
+    auto defs = [](unsigned v) { return std::vector{v}; };
+    auto uses = [](unsigned v) { return std::initializer_list<unsigned>{v}; };
     return sublet::sequence(1, 1, uses, defs).nodes() != 1;
 }

@@ -1,4 +1,4 @@
-// expect: a_list_holds_integer_ids<|does not satisfy .id_like
+// expect: a_list_holds_integers_or_ids_of<|is_convertible_v<.*::id<
 // SPDX-License-Identifier: BSL-1.0
 
 // Values have numbers; you look up their names.
@@ -9,7 +9,7 @@
 
 int main()
 {
-    auto defs = [](auto v) { return std::vector{v}; };
+    auto defs = [](unsigned v) { return std::vector{v}; };
     return sublet::sequence(
                1, 1, [](auto) { return std::vector<std::string>{"a"}; }, defs)
                .nodes() != 1;

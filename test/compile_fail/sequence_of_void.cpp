@@ -8,7 +8,7 @@
 
 int main()
 {
-    auto defs = [](auto v) { return std::vector{v}; };
+    auto defs = [](unsigned v) { return std::vector{v}; };
     return sublet::sequence(
                1, 1, [](auto) {}, defs)
                .nodes() != 1;

@@ -1,4 +1,4 @@
-// expect: an_id_is_an_integer<.*tensor ?\*|id_like
+// expect: (cannot convert|no viable conversion from) .*tensor ?[*].* to .sublet::value_id
 // SPDX-License-Identifier: BSL-1.0
 
 // Values have numbers, not addresses.

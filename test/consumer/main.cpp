@@ -6,7 +6,7 @@
 
 int main()
 {
-    auto touched = [](auto step, auto& sink) { sink.def(step); };
+    auto touched = [](auto step, auto& sink) { sink.def(+step); };
     sublet::snapshot const program = sublet::sequence(3, 3, touched);
     sublet::plan_options const options{.bytes = 8};
     sublet::memory_plan const plan = sublet::plan_memory(program, options).plan;

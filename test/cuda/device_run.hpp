@@ -125,7 +125,7 @@ inline random_program branches(std::uint32_t layers, std::uint32_t width, sublet
         p.pool.push_back(0);
         p.eligible.push_back(true);
         p.is_scratch.push_back(false);
-        return static_cast<value_id>(p.values() - 1);
+        return value_id::of(p.values() - 1);
     };
     value_id from = value(value_role::input);
     for (std::uint32_t layer = 0; layer != layers; ++layer) {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <doctest/doctest.h>
 #include <filesystem>
@@ -44,7 +45,7 @@ std::string folder()
 /// A program of values with the live ranges of the buffers.
 snapshot program_of(std::vector<placement_problem::buffer> const& buffers)
 {
-    step_id end = 0;
+    position_id end = 0;
     for (auto const& b : buffers) end = std::max(end, b.life.last);
     std::vector<std::vector<value_id>> born(end), last_used(end);
     for (value_id v = 0; v != buffers.size(); ++v) {
@@ -95,7 +96,7 @@ TEST_CASE("the plan of a program with those lifetimes reaches the same bound, wi
         byte_count const lower_bound = file.lower_bound;
         CAPTURE(name);
         auto const buffers = pack::read_lifetimes(folder() + name).problem.buffers;
-        auto const size_of = [&](auto v) { return buffers[v].size; };
+        auto const size_of = [&](std::uint32_t v) { return buffers[v].size; };
         auto const planned = plan_memory(program_of(buffers), {.bytes = size_of});
         CHECK(planned);
         CHECK(planned.report().is_checked);

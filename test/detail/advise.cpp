@@ -20,7 +20,7 @@ namespace {
 using set = std::vector<bool>; // by interval
 
 byte_count load(placement_problem const& problem, idle_times const& times, set const& spilled,
-                std::size_t pool, step_id at)
+                std::size_t pool, position_id at)
 {
     byte_count sum = 0;
     for (buffer_id b = 0; b != problem.buffers.size(); ++b) {
@@ -39,10 +39,10 @@ byte_count load(placement_problem const& problem, idle_times const& times, set c
 byte_count peak(placement_problem const& problem, idle_times const& times, set const& spilled,
                 std::size_t pool)
 {
-    step_id end = 1;
+    position_id end = 1;
     byte_count most = 0;
     for (auto const& b : problem.buffers) end = std::max(end, b.life.last);
-    for (step_id at = 0; at != end; ++at) most = std::max(most, load(problem, times, spilled, pool, at));
+    for (position_id at = 0; at != end; ++at) most = std::max(most, load(problem, times, spilled, pool, at));
     return most;
 }
 
@@ -97,16 +97,16 @@ advice_problem draw(random_source& pick, bool has_needs)
     advice_problem q;
     std::uint32_t const pools = pick.below(4) == 0 ? 2 : 1, positions = 8 + pick.below(10);
     for (std::uint32_t i = 0, n = 4 + pick.below(6); i != n; ++i) {
-        step_id const first = pick.below(positions / 2), length = 1 + pick.below(positions - first);
+        position_id const first = pick.below(positions / 2), length = 1 + pick.below(positions - first);
         byte_count const size = 1 + pick.below(30);
         q.problem.buffers.push_back({{first, first + length}, size, 1, pick.below(pools)});
-        for (step_id at = first; q.times.intervals.size() < 10;) {
-            step_id const begin = at + 1 + pick.below(3), end = begin + 1 + pick.below(4);
+        for (position_id at = first; q.times.intervals.size() < 10;) {
+            position_id const begin = at + 1 + pick.below(3), end = begin + 1 + pick.below(4);
             if (end >= first + length) break;
             byte_count const price = pick.below(3) == 0 ? pick.below(20) : 2 * size;
             q.times.intervals.push_back({i, {begin, end}, price});
             if (pick.below(3) == 0 && has_needs) {
-                step_id const back = end + (end + 1 < first + length);
+                position_id const back = end + (end + 1 < first + length);
                 q.times.intervals.push_back({i, {begin, back}, pick.below(20)});
                 auto const other = static_cast<std::uint32_t>(q.times.intervals.size() - 1);
                 q.times.needs.push_back({other, other - 1});
@@ -358,10 +358,10 @@ TEST_CASE("after any spills and restores the peak is that of the sums at each po
         placement_problem problem;
         idle_times times;
         for (std::uint32_t i = 0, n = 1 + pick.below(8); i != n; ++i) {
-            step_id const first = pick.below(20), last = first + 1 + pick.below(20);
+            position_id const first = pick.below(20), last = first + 1 + pick.below(20);
             problem.buffers.push_back({{first, last}, pick.below(100), 1, pick.below(2)});
             if (last - first < 3) continue;
-            step_id const begin = first + 1 + pick.below(last - first - 2);
+            position_id const begin = first + 1 + pick.below(last - first - 2);
             times.intervals.push_back({i, {begin, begin + 1 + pick.below(last - begin - 1)}});
             if (pick.below(3) == 0)
                 times.loads.push_back({static_cast<std::uint32_t>(times.intervals.size() - 1), pick.below(20),
@@ -376,7 +376,7 @@ TEST_CASE("after any spills and restores the peak is that of the sums at each po
             else loads.spill(i);
             for (pool_id pool : {0u, 1u}) {
                 byte_count most = 0;
-                for (step_id at = 0; at != 40; ++at) {
+                for (position_id at = 0; at != 40; ++at) {
                     byte_count sum = 0;
                     for (auto const& b : problem.buffers)
                         if (b.pool == pool && contains(b.life, at)) sum += b.size;

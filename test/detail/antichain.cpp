@@ -64,7 +64,7 @@ byte_count heaviest_by_boost(weighted_tasks const& one)
         add(2 * n, u, one.weights[u]);
         add(n + u, 2 * n + 1, one.weights[u]);
         for (buffer_id v = 0; v != n; ++v)
-            if (one.weights[u] != 0 && one.weights[v] != 0 && one.rule.reusable_by(u, v))
+            if (one.weights[u] != 0 && one.weights[v] != 0 && one.reusable_by(u, v))
                 add(u, n + v, one.weights[u]);
     }
     return total - static_cast<byte_count>(push_relabel_max_flow(net, 2 * n, 2 * n + 1));
@@ -88,8 +88,8 @@ byte_count heaviest_by_augmenting(concurrent_live_ranges const& lives, conflict_
             std::size_t const at = queue[i];
             for (std::size_t k = 0; k != n; ++k) {
                 std::size_t const next = at < n ? n + k : k;
-                auto const u = static_cast<buffer_id>(at < n ? at : k);
-                auto const v = static_cast<buffer_id>(at < n ? k : at - n);
+                auto const u = buffer_id::of(at < n ? at : k);
+                auto const v = buffer_id::of(at < n ? k : at - n);
                 bool const is_open = at < n ? weights[u] != 0 && weights[v] != 0 && u != v &&
                                                   reusable_by(conflicts, lives, u, v)
                                             : moved[u][v] != 0;
@@ -115,7 +115,7 @@ byte_count heaviest_by_augmenting(concurrent_live_ranges const& lives, conflict_
 }
 
 /// A program of several parts, each of chains, forks and joins; sometimes a task reads another branch.
-snapshot draw_forks(random_source& pick, value_id tasks)
+snapshot draw_forks(random_source& pick, std::uint32_t tasks)
 {
     std::vector<std::vector<value_id>> operands;
     std::vector<value_id> open; // values of branches that have not joined
@@ -134,7 +134,7 @@ snapshot draw_forks(random_source& pick, value_id tasks)
     }
     return sequence(tasks, tasks, [&](step_id s, effect_sink& sink) {
         for (value_id v : operands[s]) sink.use(v);
-        sink.def(s);
+        sink.def(+s);
     });
 }
 } // namespace
@@ -144,7 +144,7 @@ TEST_CASE("two branches and the value that both read are an antichain")
     snapshot const p = sequence(4, 4, [](step_id s, effect_sink& sink) {
         if (s == 1 || s == 2) sink.use(0);
         if (s == 3) sink.use(1), sink.use(2);
-        sink.def(s);
+        sink.def(+s);
     });
     dependence_graph const g = dependences(p);
     auto const lives = concurrent_lifetimes(p, g, 4, {0, 1, 2, 3}, std::vector<value_role>(4));
@@ -225,7 +225,7 @@ TEST_CASE("with few visits or undecided conflicts the bounds are still valid")
         REQUIRE(best <= found.upper_bound);
         REQUIRE(found.is_exact == (found.bytes == found.upper_bound));
         if (!found.is_exact) ++unknown;
-        for (step_id x = 0; x != one.g.positions(); ++x) { // all buffers live at x are an antichain
+        for (position_id x = 0; x != one.g.positions(); ++x) { // all buffers live at x are an antichain
             byte_count level = 0;
             for (buffer_id b = 0; b != one.weights.size(); ++b)
                 if (!one.lives.ends[b].empty() && one.lives.first(b) <= x && x < one.lives.last(b))
@@ -243,7 +243,7 @@ TEST_CASE("a buffer written in parts begins at several positions")
         if (s == 2) sink.use(0);
         if (s == 3) sink.use(1);
         if (s == 4) sink.use(2), sink.use(3);
-        sink.def(s);
+        sink.def(+s);
     });
     dependence_graph const g = dependences(p);
     auto const lives = concurrent_lifetimes(p, g, 4, {0, 1, 2, 2, 3, no_buffer}, std::vector<value_role>(6));
@@ -259,7 +259,7 @@ TEST_CASE("if parts are not compared with all buffers, the upper bound allows fo
     snapshot const p = sequence(4, 4, [](step_id s, effect_sink& sink) {
         if (s == 1) sink.use(0);
         if (s == 2) sink.use(1);
-        sink.def(s);
+        sink.def(+s);
     });
     dependence_graph const g = dependences(p, {.order = dependence_options::position_order::as_listed});
     auto const lives = concurrent_lifetimes(p, g, 3, {0, 1, 2, 2}, std::vector<value_role>(4));
@@ -293,7 +293,7 @@ TEST_CASE("a buffer conflicts with one written in parts of which only the first 
     snapshot const p = sequence(5, 5, [](step_id s, effect_sink& sink) {
         if (s == 1 || s == 2) sink.use(0);
         if (s == 3) sink.use(1), sink.use(2);
-        sink.def(s);
+        sink.def(+s);
     });
     dependence_graph const g = dependences(p, {.order = dependence_options::position_order::as_listed});
     auto const lives = concurrent_lifetimes(p, g, 4, {0, 1, 2, 3, 3}, std::vector<value_role>(5));
@@ -335,7 +335,7 @@ TEST_CASE("of any buffers only those are kept of which none may reuse another")
 
 TEST_CASE("a buffer of weight 0 is no member, and the total must not exceed 64 bits")
 {
-    snapshot const p = sequence(2, 2, [](step_id s, effect_sink& sink) { sink.def(s); });
+    snapshot const p = sequence(2, 2, [](step_id s, effect_sink& sink) { sink.def(+s); });
     dependence_graph const g = dependences(p);
     auto const lives = concurrent_lifetimes(p, g, 2, {0, 1}, std::vector<value_role>(2));
     CHECK(heaviest_antichain(g, lives, {0, 5}).members == std::vector<buffer_id>{1});
@@ -361,7 +361,7 @@ TEST_CASE("of forks and joins with any weights, the heaviest is the one by augme
     for (std::uint32_t seed = 0; seed != rounds(800); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
-        value_id const n = 1 + pick.below(60);
+        std::uint32_t const n = 1 + pick.below(60);
         snapshot const p = draw_forks(pick, n);
         dependence_graph const g = dependences(p);
         std::vector<buffer_id> all;
@@ -394,10 +394,10 @@ TEST_CASE("of forks and joins with any weights, the heaviest is the one by augme
 
 TEST_CASE("in a chain of 100000 values the two heaviest neighbours are the antichain, without searches")
 {
-    constexpr value_id n = 100'000;
+    constexpr std::uint32_t n = 100'000;
     snapshot const p = sequence(n, n, [](step_id s, effect_sink& sink) {
         if (s != 0) sink.use(s - 1);
-        sink.def(s);
+        sink.def(+s);
     });
     dependence_graph const g = dependences(p);
     std::vector<buffer_id> all;

@@ -14,12 +14,13 @@ using namespace sublet;
 using namespace sublet::detail;
 using ids = std::vector<value_id>;
 using ranges = std::vector<live_range>;
+using positions = std::vector<position_id>;
 
 /// Defines 0, 1 from 0, and 2 from 1, read early; no step touches 3.
 snapshot small()
 {
     return sequence(3, 4, [](step_id s, effect_sink& sink) {
-        sink.def(s);
+        sink.def(+s);
         if (s == 1) sink.use(0);
         if (s == 2) sink.use_early(1);
     });
@@ -32,7 +33,7 @@ TEST_CASE(
 {
     plan_requirements const d = derive_requirements(small(), {.bytes = 8});
     CHECK(d.life == ranges{{0, 2}, {1, 2}, {2, 3}, {}});
-    CHECK(d.first_def == std::vector<step_id>{0, 1, 2, plan_requirements::never});
+    CHECK(d.first_def == positions{0, 1, 2, plan_requirements::never});
     CHECK(d.root == ids{0, 1, 2, 3});
     CHECK(d.is_planned(0));
     CHECK(!d.is_planned(3));
@@ -80,14 +81,14 @@ TEST_CASE(
 TEST_CASE("positions follow the order of nodes")
 {
     plan_requirements const d = derive_requirements(small(), {.bytes = 8, .order = {2, 0, 1}});
-    CHECK(d.position == std::vector<step_id>{1, 2, 0});
-    CHECK(d.first_def == std::vector<step_id>{1, 2, 0, plan_requirements::never});
+    CHECK(d.position == positions{1, 2, 0});
+    CHECK(d.first_def == positions{1, 2, 0, plan_requirements::never});
 }
 
 TEST_CASE("each touch is visited once, with its access kind; ends of nodes come last")
 {
     snapshot const p = tasks(
-        2, 2, [](node_id n) { return n == 0 ? ids{1} : ids{}; },
+        2, 2, [](node_id n) { return n == 0 ? std::vector<node_id>{1} : std::vector<node_id>{}; },
         [](node_id n, effect_sink& sink) {
             if (n == 1) sink.use_at_end_of(0, 0);
             if (n == 1) sink.use(1);
@@ -95,12 +96,13 @@ TEST_CASE("each touch is visited once, with its access kind; ends of nodes come 
         });
     struct seen {
         value_id value;
-        step_id position;
+        position_id position;
         access_kind when;
         bool operator==(seen const&) const = default;
     };
     std::vector<seen> all;
-    each_touch(p, {0, 1, 2}, [&all](value_id v, step_id at, access_kind m) { all.push_back({v, at, m}); });
+    each_touch(p, {0, 1, 2},
+               [&all](value_id v, position_id at, access_kind m) { all.push_back({v, at, m}); });
     CHECK((all == std::vector<seen>{{0, 0, access_kind::writes},
                                     {1, 1, access_kind::reads_early},
                                     {1, 2, access_kind::reads},

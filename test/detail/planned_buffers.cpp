@@ -12,6 +12,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 namespace this_test {
@@ -172,7 +173,7 @@ std::vector<memory_plan::in_place_gain> gains_of(snapshot const& p, plan_options
     return in_place_gains(take_in_place(p, steps, gather_buffers(lives, options)), steps);
 }
 
-byte_count peak_of(buffer_table const& table, pool_id pool, step_id positions)
+byte_count peak_of(buffer_table const& table, pool_id pool, std::uint32_t positions)
 {
     return pressure(
                table.buffers.size(),
@@ -180,7 +181,7 @@ byte_count peak_of(buffer_table const& table, pool_id pool, step_id positions)
                    buffer const& its = table.buffers[b];
                    return its.is_planned() && its.pool == pool ? its.life : live_range{};
                },
-               [&](buffer_id b) { return table.buffers[b].size; }, larger(positions, step_id{1}))
+               [&](buffer_id b) { return table.buffers[b].size; }, larger(positions, 1u))
         .peak;
 }
 

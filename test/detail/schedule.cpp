@@ -23,14 +23,17 @@ using namespace sublet::detail;
 
 namespace {
 
-std::vector<live_range> row(live_range_lists const& of, buffer_id b) { return {of[b].begin(), of[b].end()}; }
+std::vector<live_range> row(buffer_range_lists const& of, buffer_id b)
+{
+    return {of[b].begin(), of[b].end()};
+}
 
 /// One buffer per position that begins there.
-concurrent_live_ranges beginning_one_by_one(step_id positions)
+concurrent_live_ranges beginning_one_by_one(std::uint32_t positions)
 {
     concurrent_live_ranges lives;
     lives.positions = positions;
-    for (step_id at = 0; at != positions; ++at) {
+    for (position_id at = 0; at != positions; ++at) {
         lives.begins.append(at);
         lives.begins.close_row();
         lives.ends.append(at);
@@ -44,8 +47,8 @@ concurrent_live_ranges beginning_one_by_one(step_id positions)
 TEST_CASE("a buffer that may wait no longer conflicts after the end of another, and nothing else changes")
 {
     concurrent_live_ranges const lives = beginning_one_by_one(6);
-    live_range_lists const exact(live_range_lists::source::from_liveness, 6, {0, 3, 4, 5, 6, 7, 8},
-                                 {{0, 2}, {3, 4}, {5, 6}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}});
+    buffer_range_lists const exact(live_range_lists::source::from_liveness, 6, {0, 3, 4, 5, 6, 7, 8},
+                                   {{0, 2}, {3, 4}, {5, 6}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}});
     std::vector<live_range> const in_schedule{{0, 2}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}};
     auto first_row = [&](std::vector<unsigned char> const& may_wait) {
         return row(schedule_conflicts(exact, lives, in_schedule, may_wait), 0);
@@ -60,33 +63,33 @@ TEST_CASE("a buffer that may wait no longer conflicts after the end of another, 
 TEST_CASE("tables of other buffers are refused")
 {
     concurrent_live_ranges const lives = beginning_one_by_one(1);
-    live_range_lists const exact(live_range_lists::source::from_liveness, 1, {0, 1}, {{0, 1}});
+    buffer_range_lists const exact(live_range_lists::source::from_liveness, 1, {0, 1}, {{0, 1}});
     CHECK(schedule_conflicts(exact, lives, {{0, 1}}, {0}) == exact);
     CHECK_THROWS_AS((void)schedule_conflicts(exact, lives, {}, {0}), precondition_error);
     CHECK_THROWS_AS((void)schedule_conflicts(exact, lives, {{0, 1}}, {}), precondition_error);
-    CHECK_THROWS_AS((void)schedule_conflicts(live_range_lists(), lives, {{0, 1}}, {0}), precondition_error);
+    CHECK_THROWS_AS((void)schedule_conflicts(buffer_range_lists(), lives, {{0, 1}}, {0}), precondition_error);
 }
 
 TEST_CASE("a buffer with very many pieces of ranges counts as one that may wait")
 {
     // Each buffer conflicts with all later ones, and every second may wait.
-    step_id const n = 1000;
+    std::uint32_t const n = 1000;
     concurrent_live_ranges const lives = beginning_one_by_one(n);
     std::vector<std::uint32_t> first{0};
     std::vector<live_range> ranges, in_schedule;
     std::vector<unsigned char> may_wait;
-    for (step_id at = 0; at != n; ++at) {
+    for (position_id at = 0; at != n; ++at) {
         ranges.push_back({at, n});
         first.push_back(at + 1);
         in_schedule.push_back({at, at + 1});
         may_wait.push_back(at % 2);
     }
-    live_range_lists const exact(live_range_lists::source::from_liveness, n, first, ranges);
-    live_range_lists const found = schedule_conflicts(exact, lives, in_schedule, may_wait);
+    buffer_range_lists const exact(live_range_lists::source::from_liveness, n, first, ranges);
+    buffer_range_lists const found = schedule_conflicts(exact, lives, in_schedule, may_wait);
     CHECK(found.ranges() < 70 * n);
     CHECK(found.ranges() > 10 * n);
     for (buffer_id b = 0; b != n; ++b) {
-        REQUIRE(found[b].front().first == b);
+        REQUIRE(found[b].front().first == +b);
         for (live_range r : found[b]) REQUIRE(r.last <= n);
     }
 }
@@ -105,30 +108,30 @@ TEST_CASE("the remaining conflicts are those of the definition")
         for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + pick.below(5));
         auto const [timed, schedule] =
             in_schedule_order(g, parallel_schedule(g, takes, {.workers = pick.below(4)}));
-        std::vector<buffer_id> buffer_of;
-        for (std::size_t r : rule.root) buffer_of.push_back(static_cast<buffer_id>(r));
+        table<value_id, buffer_id> buffer_of;
+        for (std::size_t r : rule.root) buffer_of.push_back(buffer_id::of(r));
         auto const lives = concurrent_lifetimes(p, timed, tasks.values(), buffer_of, tasks.role);
         auto const exact = find_conflict_ranges(timed, lives).of;
         auto const in_schedule = schedule_live_ranges(lives, schedule);
         std::vector<unsigned char> may_wait, waits(timed.positions());
         for (buffer_id b = 0; b != tasks.values(); ++b) {
             may_wait.push_back(pick.below(3) == 0);
-            for (step_id at : lives.begins[b])
+            for (position_id at : lives.begins[b])
                 if (may_wait[b]) waits[at] = 1;
         }
         auto const found = schedule_conflicts(exact, lives, in_schedule, may_wait);
         REQUIRE(found.positions() == exact.positions());
         for (buffer_id b = 0; b != tasks.values(); ++b) {
-            step_id last = 0;
+            position_id last = 0;
             for (live_range r : found[b]) {
                 REQUIRE(!is_empty(r));
                 if (last != 0) REQUIRE(r.first > last); // neither overlap nor touch
                 last = r.last;
             }
             tick_count end = 0; // of the last step that touches it
-            for (step_id at : lives.ends[b])
+            for (position_id at : lives.ends[b])
                 end = at == lives.positions ? no_limit : larger(end, schedule.end[at]);
-            for (step_id at = 0; at != timed.positions(); ++at) {
+            for (position_id at = 0; at != timed.positions(); ++at) {
                 bool was = false, is = false;
                 for (live_range r : exact[b]) was = was || contains(r, at);
                 for (live_range r : found[b]) is = is || contains(r, at);
@@ -177,8 +180,8 @@ TEST_CASE("live ranges overlap exactly where the steps that touch them do")
         std::vector<tick_count> takes;
         for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + pick.below(9));
         schedule_times const schedule = parallel_schedule(g, takes, {.workers = pick.below(4)});
-        std::vector<buffer_id> buffer_of;
-        for (std::size_t r : rule.root) buffer_of.push_back(static_cast<buffer_id>(r));
+        table<value_id, buffer_id> buffer_of;
+        for (std::size_t r : rule.root) buffer_of.push_back(buffer_id::of(r));
         auto const lives = concurrent_lifetimes(p, g, tasks.values(), buffer_of, tasks.role);
         auto const ranges = schedule_live_ranges(lives, schedule);
         REQUIRE(ranges.size() == tasks.values());
@@ -193,11 +196,11 @@ TEST_CASE("live ranges overlap exactly where the steps that touch them do")
         };
         for (value_id u = 0; u != tasks.values(); ++u) {
             if (rule.root[u] != u) continue;
-            REQUIRE(!is_empty(ranges[u]));
+            REQUIRE(!is_empty(ranges[+u]));
             bool const is_touched = !rule.late[u].empty() || !rule.early[u].empty();
             for (value_id v = 0; v != u; ++v)
                 if (rule.root[v] == v && is_touched && (!rule.late[v].empty() || !rule.early[v].empty()))
-                    REQUIRE(overlaps(ranges[u], ranges[v]) == !(has_ended(u, v) || has_ended(v, u)));
+                    REQUIRE(overlaps(ranges[+u], ranges[+v]) == !(has_ended(u, v) || has_ended(v, u)));
         }
     }
 }
@@ -213,8 +216,8 @@ TEST_CASE("positions are numbered by their starts, and edges likewise")
         dependences(tasks(4, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
     scheduled_graph const timed = in_schedule_order(g, parallel_schedule(g, tick_count{5}, {.workers = 1}));
     CHECK(timed.graph.step_at == std::vector<step_id>{0, 1, 3, 2});
-    CHECK(timed.graph.position_of == std::vector<step_id>{0, 1, 3, 2});
-    CHECK(timed.graph.after == csr_rows({0, 1, 2, 2, 2}, {1, 3}));
+    CHECK(timed.graph.position_of == std::vector<position_id>{0, 1, 3, 2});
+    CHECK(timed.graph.after == csr_rows<position_id, position_id>({0, 1, 2, 2, 2}, {1, 3}));
     CHECK(timed.schedule.start == std::vector<tick_count>{0, 5, 10, 15});
     CHECK(timed.schedule.end == std::vector<tick_count>{5, 10, 15, 20});
     CHECK(timed.schedule.makespan == 20);
@@ -244,20 +247,20 @@ TEST_CASE("another numbering is the same order of steps, and a topological one")
         REQUIRE(graph.positions() == g.positions());
         REQUIRE(graph.edges() == g.edges());
         REQUIRE(graph.before == graph.after.transposed(g.positions()));
-        auto is_early = [](dependence_graph const& in, step_id at) {
+        auto is_early = [](dependence_graph const& in, position_id at) {
             return in.position_of[in.step_at[at]] != at;
         };
-        auto number_of = [&, &its = graph](step_id at) { // the position of the same part of the same step
-            step_id to = 0;
+        auto number_of = [&, &its = graph](position_id at) { // the position of the same part of the same step
+            position_id to = 0;
             while (its.step_at[to] != g.step_at[at] || is_early(its, to) != is_early(g, at)) ++to;
             return to;
         };
-        for (step_id at = 0; at != g.positions(); ++at) {
+        for (position_id at = 0; at != g.positions(); ++at) {
             REQUIRE(graph.step_at[number_of(at)] == g.step_at[at]);
             REQUIRE(times.start[number_of(at)] == schedule.start[at]);
             REQUIRE(times.end[number_of(at)] == schedule.end[at]);
             if (at != 0) REQUIRE(times.start[at - 1] <= times.start[at]);
-            for (step_id next : g.after[at]) {
+            for (position_id next : g.after[at]) {
                 REQUIRE(is_listed(graph.after[number_of(at)], number_of(next)));
                 REQUIRE(number_of(at) < number_of(next));
             }
@@ -279,7 +282,7 @@ dependence_graph diamond() // 0 -> 1 -> 3, 0 -> 2 -> 3
 std::vector<tick_count> by_step(dependence_graph const& g, std::vector<tick_count> const& times)
 {
     std::vector<tick_count> result;
-    for (step_id at : g.position_of) result.push_back(times[at]);
+    for (position_id at : g.position_of) result.push_back(times[at]);
     return result;
 }
 
@@ -367,7 +370,7 @@ TEST_CASE("a schedule keeps the order and the number of workers, and no worker i
         for (schedule_side side : {schedule_side::earliest, schedule_side::latest}) {
             schedule_times const schedule = parallel_schedule(g, takes, {.workers = workers, .side = side});
             REQUIRE(schedule.critical_path == longest);
-            for (step_id at = 0; at != g.positions(); ++at)
+            for (position_id at = 0; at != g.positions(); ++at)
                 REQUIRE(schedule.end[at] == schedule.end[g.position_of[g.step_at[at]]]);
             auto start = by_step(g, schedule.start), end = by_step(g, schedule.end);
             REQUIRE(*std::min_element(start.begin(), start.end()) == 0);
@@ -445,11 +448,13 @@ live_ranges_of(dependence_graph const& g,
                std::vector<std::pair<std::vector<step_id>, std::vector<step_id>>> const& rows)
 {
     concurrent_live_ranges lives;
-    lives.positions = static_cast<step_id>(g.positions());
-    auto append = [&](csr_rows& to, std::vector<step_id> row) {
-        for (step_id& s : row) s = s == no_step ? lives.positions : g.position_of[s];
-        std::sort(row.begin(), row.end());
-        for (step_id at : row) to.append(at);
+    lives.positions = static_cast<std::uint32_t>(g.positions());
+    auto append = [&](csr_rows<buffer_id, position_id>& to, std::vector<step_id> const& row) {
+        std::vector<position_id> positions;
+        for (step_id s : row)
+            positions.push_back(s == no_step ? position_id{lives.positions} : g.position_of[s]);
+        std::sort(positions.begin(), positions.end());
+        for (position_id at : positions) to.append(at);
         to.close_row();
     };
     for (auto const& [begins, ends] : rows) {
@@ -657,10 +662,10 @@ TEST_CASE("sharing under a schedule never makes the critical path longer than it
         sharing_rule const rule(tasks);
         plan.buffer_of.assign(tasks.values(), no_buffer);
         for (value_id v = 0; v != tasks.values(); ++v) { // every class of values with bytes is a buffer
-            value_id const root = static_cast<value_id>(rule.root[v]);
+            value_id const root = value_id::of(rule.root[v]);
             if (tasks.bytes[root] == 0) continue;
             if (root == v) {
-                plan.buffer_of[v] = static_cast<buffer_id>(plan.buffers.size());
+                plan.buffer_of[v] = buffer_id::of(plan.buffers.size());
                 plan.buffers.push_back({.root = v, .size = tasks.bytes[v], .pool = tasks.pool[v]});
             }
             plan.buffer_of[v] = plan.buffer_of[root];
@@ -696,11 +701,11 @@ TEST_CASE("in a chain of a million steps no hand-off is needed")
     task_family const drawn = draw_family("chain", 1'000'000);
     snapshot const p = drawn.program();
     dependence_graph const g = dependences(p);
-    std::vector<buffer_id> own;
+    table<value_id, buffer_id> own;
     std::vector<memory_plan::placed_buffer> placed;
     for (buffer_id b = 0; b != drawn.tasks(); ++b) { // alternating between two halves of the arena
         own.push_back(b);
-        placed.push_back(at(b % 2 * 65536, drawn.bytes[b], {b, b + 2}));
+        placed.push_back(at(b % 2 * 65536, drawn.bytes[b], {+b, b + 2}));
     }
     auto const lives = concurrent_lifetimes(p, g, own.size(), own, std::vector<value_role>(own.size()));
     handoff_set const found = find_handoffs(g, lives, placed);

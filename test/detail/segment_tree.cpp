@@ -35,7 +35,7 @@ TEST_CASE("random changes give the same as a table")
         segment_tree load(positions);
         std::vector<byte_count> table(positions, 0);
         for (int step = 0; step != 60; ++step) {
-            step_id const first = pick.below(positions), last = first + 1 + pick.below(positions - first);
+            position_id const first = pick.below(positions), last = first + 1 + pick.below(positions - first);
             auto const begin = table.begin() + first, end = table.begin() + last;
             REQUIRE(load.most({first, last}) == *std::max_element(begin, end));
             byte_count const least = *std::min_element(begin, end);

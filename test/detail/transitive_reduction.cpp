@@ -12,22 +12,23 @@ namespace this_test {
 using namespace sublet;
 using namespace sublet::detail;
 using edges = std::vector<csr_graph::edge>;
+using rows = csr_rows<node_id, node_id>;
 
-static csr_rows rows_of(std::size_t nodes, edges const& all)
+static rows rows_of(std::size_t nodes, edges const& all)
 {
-    return csr_rows::gathered(nodes, [&](auto add) {
+    return rows::gathered(nodes, [&](auto add) {
         for (auto [from, to] : all) add(to, from);
     });
 }
 
-static std::vector<unsigned char> implied_edges(csr_rows const& before, edges const& pairs)
+static std::vector<unsigned char> implied_edges(rows const& before, edges const& pairs)
 {
     return has_indirect_path(before, pairs.size(), [&](std::uint32_t i) { return pairs[i]; });
 }
 
 TEST_CASE("an edge is implied if a longer path connects its ends")
 {
-    csr_rows const before = rows_of(4, {{0, 1}, {1, 2}, {2, 3}, {0, 3}});
+    rows const before = rows_of(4, {{0, 1}, {1, 2}, {2, 3}, {0, 3}});
     CHECK(implied_edges(before, {{0, 3}, {0, 1}, {2, 3}, {1, 3}, {0, 2}}) ==
           std::vector<unsigned char>{1, 0, 0, 1, 1});
 }
@@ -47,14 +48,14 @@ TEST_CASE("a pair that does not lead upwards is refused")
 
 TEST_CASE("one query may have more nodes than a sweep follows")
 {
-    node_id const n = 3000; // two chains, of the even and the odd
+    std::uint32_t const n = 3000; // two chains, of the even and the odd
     edges all, asked;
     for (node_id i = 2; i != n; ++i) all.push_back({i - 2, i});
-    for (node_id length : {2u, 4u, 700u, 701u})
+    for (std::uint32_t length : {2u, 4u, 700u, 701u})
         for (node_id i = 0; i + length < n; ++i) asked.push_back({i, i + length});
     auto const found = implied_edges(rows_of(n, all), asked);
     for (std::size_t i = 0; i != asked.size(); ++i) {
-        node_id const length = asked[i].to - asked[i].from;
+        std::uint32_t const length = asked[i].to - asked[i].from;
         REQUIRE(static_cast<bool>(found[i]) == (length == 4 || length == 700));
     }
 }
@@ -73,7 +74,7 @@ TEST_CASE("implied edges are those of the definition, short and long, for more n
         };
         for (std::size_t i = pick.below(static_cast<std::uint32_t>(2 * n)); i != 0; --i)
             if (auto e = any(); e.from != e.to) all.push_back(e);
-        csr_rows const before = rows_of(n, all);
+        rows const before = rows_of(n, all);
         std::vector<std::vector<bool>> reaches(n, std::vector<bool>(n)), far = reaches;
         for (std::size_t to = 0; to != n; ++to)
             for (node_id mid : before[to]) {

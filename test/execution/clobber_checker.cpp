@@ -29,7 +29,7 @@ arena at_offsets(std::vector<byte_count> const& offsets)
 {
     memory_plan plan;
     for (value_id v = 0; v != offsets.size(); ++v) {
-        plan.buffer_of.push_back(v);
+        plan.buffer_of.push_back(+v);
         plan.buffers.push_back({.root = v, .life = {}, .size = 16, .offset = offsets[v]});
     }
     plan.arena_bytes = {*std::max_element(offsets.begin(), offsets.end()) + 16};
@@ -202,11 +202,11 @@ TEST_CASE("allowed reuse is no alarm: an in-place pair, an operand read early, a
 {
     auto const pair = sequence(2, 2, [](auto step, effect_sink& s) {
         if (step == 1) s.use(0), s.may_overwrite(0, 1);
-        s.def(step);
+        s.def(+step);
     });
     auto const early = sequence(2, 2, [](auto step, effect_sink& s) {
         if (step == 1) s.use_early(0);
-        s.def(step);
+        s.def(+step);
     });
     auto const options = sixteen({none, output});
     for (byte_count const at : {0u, 8u}) {
@@ -223,20 +223,20 @@ TEST_CASE("allowed reuse is no alarm: an in-place pair, an operand read early, a
     // No pair, a second result next to it, and a later reader.
     auto const unrelated = sequence(2, 2, [](auto step, effect_sink& s) {
         if (step == 1) s.use(0);
-        s.def(step);
+        s.def(+step);
     });
     CHECK(found(unrelated, options, at_offsets({0, 0}), synthetic_kernel{}) ==
           clobbered_value::finding{.value = 0, .producer = 0, .reader = 1, .culprit = 1, .culprit_step = 1});
     auto const beside = sequence(2, 3, [](auto step, effect_sink& s) {
         if (step == 1) s.use(0), s.may_overwrite(0, 1), s.def(2);
-        s.def(step);
+        s.def(+step);
     });
     CHECK(found(beside, sixteen({none, output, output}), at_offsets({0, 32, 0}), synthetic_kernel{}) ==
           clobbered_value::finding{.value = 0, .producer = 0, .reader = 1, .culprit = 2, .culprit_step = 1});
     auto const read_again = sequence(3, 2, [](auto step, effect_sink& s) {
         if (step != 0) s.use(0);
         if (step == 1) s.may_overwrite(0, 1);
-        if (step != 2) s.def(step);
+        if (step != 2) s.def(+step);
     });
     CHECK(found(read_again, options, at_offsets({0, 0}), synthetic_kernel{}) ==
           clobbered_value::finding{.value = 0, .producer = 0, .reader = 1, .culprit = 1, .culprit_step = 1});
@@ -395,7 +395,7 @@ TEST_CASE("without a plan a result is painted before its step begins, but not if
     auto const p = sequence(3, 3, [](auto step, effect_sink& s) {
         if (step != 0) s.use(step - 1);
         if (step == 2) s.may_overwrite(1, 2);
-        s.def(step);
+        s.def(+step);
     });
     std::size_t painted = 0, kept = 0;
     kernel const look = [&](cpu_call const& call) {

@@ -56,7 +56,7 @@ std::vector<subject> subjects()
 {
     std::vector<subject> all{{chain, chain_options, std::vector<bool>(4)}};
     auto const in_place = sequence(4, 6, [](auto step, effect_sink& s) {
-        s.use(step), s.def(step + 1), s.may_overwrite(step, step + 1);
+        s.use(+step), s.def(step + 1), s.may_overwrite(+step, step + 1);
         if (step == 2) s.def(5);
     });
     all.push_back({in_place,
@@ -76,7 +76,7 @@ std::vector<subject> subjects()
                     .pool = {0, 1, 0, 1, 0, 1, 1, 0}},
                    std::vector<bool>(8)});
     auto const early = sequence(3, 4, [](auto step, effect_sink& s) {
-        step == 1 ? s.use_early(step) : s.use(step);
+        step == 1 ? s.use_early(+step) : s.use(+step);
         s.def(step + 1);
     });
     all.push_back({early, chain_options, std::vector<bool>(4)});
@@ -475,7 +475,7 @@ TEST_CASE("a plan for any schedule runs step by step in an order that keeps its 
     memory_plan plan = plan_concurrent(program, options).plan;
     plan.handoffs = {{3, 0}};
     plan.arena_bytes = {24};
-    for (value_id v = 0; v != 4; ++v) plan.buffers[v].offset = 8 * (v == 2 ? 0 : v == 3 ? 2 : v);
+    for (buffer_id b = 0; b != 4; ++b) plan.buffers[b].offset = 8 * (b == 2 ? 0 : b == 3 ? 2 : +b);
     REQUIRE(!check_concurrent_plan(program, plan, options));
     executor expected(program, options, no_plan{}, synthetic_kernel{});
     expected.run();
@@ -589,7 +589,7 @@ TEST_CASE("any allocation may fail: the error says so, nothing leaks, and the ne
                 } catch (allocation_error const& e) {
                     ++failures;
                     auto const& order = s.options.order;
-                    CHECK(e.step() == (!runs ? no_step : order.empty() ? calls : order[calls]));
+                    CHECK(e.step() == (!runs ? no_step : order.empty() ? calls : step_id{+order[calls]}));
                     CHECK(e.bytes() == source.refused_bytes);
                     CHECK_THROWS_AS(std::rethrow_exception(e.cause()), std::bad_alloc);
                     if (runs) CHECK(source.live_blocks.empty());
@@ -763,7 +763,7 @@ TEST_CASE(
     plan_options options{.bytes = {1, 2, 3, 4, 5, 6}, .alias_of = {-1, 3, -1, -1, -1, -1}, .order = {0, 1}};
     std::size_t refused = 0;
     auto const look = [&](cpu_call const& call) {
-        CHECK(call.position == call.step);
+        CHECK(call.position == +call.step);
         if (call.step == 1) {
             CHECK(std::vector(call.uses().begin(), call.uses().end()) == std::vector<value_id>{3, 0, 3});
             CHECK(std::vector(call.defs().begin(), call.defs().end()) == std::vector<value_id>{4, 1});
@@ -794,9 +794,10 @@ TEST_CASE(
     lowered_program const lowered = lower_program(p, options, [](value_id v) { return v == 2 || v == 5; });
     detail::value_storage values(lowered, no_plan{}, counted_memory{});
     cpu_call call(lowered, values);
-    for (step_id at : {0u, 1u}) {
+    for (position_id at : {0u, 1u}) {
         values.before(lowered, at);
-        call.step = call.position = at;
+        call.position = at;
+        call.step = +at;
         look(call);
     }
     CHECK(refused == 8);

@@ -129,7 +129,7 @@ TEST_CASE("bound storage must be large enough and aligned")
 TEST_CASE("a value can be used only according to its role")
 {
     task its;
-    CHECK_THROWS_AS(its.duties.value_of(its.lowered, 6), precondition_error);
+    CHECK_THROWS_AS(its.duties.expect_value(its.lowered, 6), precondition_error);
     CHECK_THROWS_AS(its.duties.expect_input(its.lowered, task::weights), precondition_error);
     CHECK_THROWS_AS(its.duties.expect_output(its.lowered, task::image), precondition_error);
     CHECK_THROWS_AS(its.duties.expect_results(task::scores, false), unusable_value);
@@ -154,7 +154,7 @@ byte_count slow_live_peak(random_program const& p, bool in_place)
     auto const turns = p.turns();
     std::map<value_id, live_range> life = live_ranges_of(p);
     std::vector<std::map<pool_id, byte_count>> saved(turns.size());
-    for (step_id at = 0; in_place && at != turns.size(); ++at) {
+    for (position_id at = 0; in_place && at != turns.size(); ++at) {
         std::vector<std::pair<value_id, value_id>> legal;
         for (auto const& [in, out] : turns[at].what->pairs) {
             value_id const from = p.root(in), to = p.root(out);
@@ -182,7 +182,7 @@ byte_count slow_live_peak(random_program const& p, bool in_place)
             }
     }
     std::map<pool_id, byte_count> peak;
-    for (step_id at = 0; at != turns.size(); ++at) {
+    for (position_id at = 0; at != turns.size(); ++at) {
         std::map<pool_id, byte_count> live;
         for (auto const& [r, range] : life)
             if (contains(range, at)) live[p.pool[r]] += p.bytes[r];
@@ -208,7 +208,7 @@ TEST_CASE("the example of the header")
 
 TEST_CASE("views take no bytes, and scratch only during its step")
 {
-    enum : value_id { a, b, c, w };
+    enum : std::uint32_t { a, b, c, w };
     auto const p = sequence(3, 4, [](auto step, effect_sink& s) {
         if (step == 0) return s.def(a);
         if (step == 1) return s.use(a), s.view(b), s.def(c), s.def(w);

@@ -90,7 +90,7 @@ TEST_CASE("a recording is an ordinary program with the recorded effects, in-plac
     snapshot const expected = tasks(
         2, 3, [](node_id n) { return n == 0 ? std::vector<node_id>{1} : std::vector<node_id>(); },
         [](node_id n, effect_sink& s) {
-            s.use(n), s.def(n + 1);
+            s.use(+n), s.def(n + 1);
             if (n == 0) s.may_overwrite(0, 1);
             s.may_recompute(n == 1);
         });
@@ -219,9 +219,9 @@ struct plain_call {
 
 using function = detail::recorded_function<plain_call>;
 
-csr_rows rows(std::vector<std::vector<value_id>> const& lists)
+csr_rows<step_id, value_id> rows(std::vector<std::vector<value_id>> const& lists)
 {
-    csr_rows result;
+    csr_rows<step_id, value_id> result;
     for (auto const& list : lists) {
         for (value_id v : list) result.append(v);
         result.close_row();
@@ -239,7 +239,7 @@ static_assert(std::is_same_v<decltype(std::declval<recorded_call<plain_call>>().
 
 TEST_CASE("an operand is found by its handle at any index, and only as it was declared")
 {
-    std::array<float, 2> old_w{1, 2}, its_x{3, 4}, its_y{};
+    alignas(double) std::array<float, 2> old_w{1, 2}, its_x{3, 4}, its_y{};
     auto bytes = [](auto& floats) { return std::as_writable_bytes(std::span(floats)); };
     plain_call const step{.ins = {bytes(old_w), bytes(its_x)}, .outs = {bytes(its_y), bytes(old_w)}};
     std::array<value_id, 2> const reads{w, x}, writes{y, w};

@@ -40,6 +40,7 @@ using enum value_role;
 namespace {
 
 using list = std::vector<step_waits::wait>;
+using rows = csr_rows<position_id, position_id>;
 constexpr step_waits::kind data = step_waits::kind::data, anti = step_waits::kind::anti,
                            control = step_waits::kind::control;
 
@@ -60,7 +61,7 @@ memory_plan placed(std::vector<byte_count> const& offsets, std::vector<byte_coun
     memory_plan plan;
     plan.arena_bytes = {1000};
     for (value_id v = 0; v != offsets.size(); ++v) {
-        plan.buffer_of.push_back(static_cast<buffer_id>(plan.buffers.size()));
+        plan.buffer_of.push_back(buffer_id::of(plan.buffers.size()));
         plan.buffers.push_back({.root = v, .size = sizes[v], .offset = offsets[v]});
     }
     return plan;
@@ -213,7 +214,7 @@ TEST_CASE("an in-place result that is smaller than its operand leaves the rest o
 TEST_CASE("the reader of a view waits for the step that defines it, whether that writes bytes or not")
 {
     // The results of steps 0 and 1 are views of a. If the steps write, they are its versions.
-    auto const program = sequence(3, 4, [](auto step, effect_sink& s) { s.use(step), s.def(step + 1); });
+    auto const program = sequence(3, 4, [](auto step, effect_sink& s) { s.use(+step), s.def(step + 1); });
     plan_options const options{
         .bytes = 8, .role = {state, intermediate, intermediate, output}, .alias_of = {-1, 0, 0, -1}};
     for (bool const writes : {false, true}) {
@@ -233,11 +234,11 @@ TEST_CASE("the step that makes a view waits for the step that makes its storage,
     plan_options const options{.bytes = 8, .alias_of = {-1, 0}};
     run_order const order = run_order_of(program, options, no_plan{});
     CHECK(order.waits.list == list{{0, 1, data}, {1, 2, data}});
-    auto checked = [&](csr_rows const& after) {
+    auto checked = [&](rows const& after) {
         return check_waits(program, options, nullptr, order.lowered.step_at, after);
     };
     CHECK(!checked(order.waits.after));
-    csr_rows late; // only 1 before 2, and 0 before 2
+    rows late; // only 1 before 2, and 0 before 2
     late.append(2), late.close_row(), late.append(2), late.close_row(), late.close_row();
     auto const found = checked(late);
     REQUIRE(found);
@@ -248,7 +249,7 @@ TEST_CASE("the step that makes a view waits for the step that makes its storage,
 TEST_CASE(
     "a step that makes a view accesses no byte: it is not ordered with a step that writes the root again")
 {
-    enum : value_id { r, v };
+    enum : std::uint32_t { r, v };
     snapshot const program = sequence(4, 2, [](step_id step, effect_sink& s) {
         if (step < 2) s.def(r);
         if (step == 2) s.view(v);
@@ -263,7 +264,7 @@ TEST_CASE(
 
 TEST_CASE("a step that makes a view of what the caller gives does not wait for a step that writes that again")
 {
-    enum : value_id { r, v };
+    enum : std::uint32_t { r, v };
     snapshot const program = sequence(4, 2, [](step_id step, effect_sink& s) {
         if (step == 0 || step == 2) s.view(v);
         if (step == 1) s.def(r);
@@ -280,7 +281,7 @@ TEST_CASE("a step that makes a view of what the caller gives does not wait for a
 
 TEST_CASE("a step that makes a view again waits for those that read the older one")
 {
-    enum : value_id { r, v };
+    enum : std::uint32_t { r, v };
     snapshot const program = sequence(4, 2, [](step_id step, effect_sink& s) {
         if (step % 2 == 0) s.view(v);
         else s.use(v);
@@ -292,7 +293,7 @@ TEST_CASE("a step that makes a view again waits for those that read the older on
 
 TEST_CASE("a step that reads a view of no bytes waits for the step that makes the view, and for no write")
 {
-    enum : value_id { r, none, out };
+    enum : std::uint32_t { r, none, out };
     snapshot const program = sequence(4, 4, [](step_id step, effect_sink& s) {
         if (step == 0) s.def(r);
         if (step == 1) s.use(r), s.view(none);
@@ -315,7 +316,7 @@ TEST_CASE("a step that reads a view of no bytes waits for the step that makes th
 
 TEST_CASE("a use of a view at the end of a node waits for the step that defines the view")
 {
-    enum : value_id { a, v };
+    enum : std::uint32_t { a, v };
     snapshot const program = tasks(
         3, 2, [](node_id n) { return n == 1 ? std::vector<node_id>{2} : std::vector<node_id>{}; },
         [](node_id n, effect_sink& s) {
@@ -409,16 +410,16 @@ TEST_CASE("an empty program has no waits")
 namespace {
 
 /// The reads of a run: for each step and byte that it touches, the last writer; and the final contents.
-using findings = std::map<std::pair<step_id, touched_cells::cell>, step_id>;
+using findings = std::map<std::pair<position_id, touched_cells::cell>, position_id>;
 
 /// Whether some order of the steps that keeps the waits has other reads than the sequential order. Tries all
 /// orders, but extends no prefix that already differs.
 class all_orders {
 public:
-    all_orders(std::vector<touched_cells> const& touched, csr_rows const& before)
+    all_orders(std::vector<touched_cells> const& touched, rows const& before)
         : touched_(touched), before_(before), is_done_(touched.size())
     {
-        for (step_id at = 0; at != touched.size(); ++at) expected_.push_back(take(at));
+        for (position_id at = 0; at != touched.size(); ++at) expected_.push_back(take(at));
         memory_.clear();
     }
 
@@ -426,15 +427,15 @@ public:
     std::size_t orders() const { return orders_; }
 
 private:
-    using stamps = std::vector<step_id>;
+    using stamps = std::vector<position_id>;
 
-    stamps take(step_id at)
+    stamps take(position_id at)
     {
         stamps found;
         for (auto const* cells : {&touched_[at].read, &touched_[at].written})
             for (auto const& cell : *cells) {
                 auto const its = memory_.find(cell);
-                found.push_back(its == memory_.end() ? no_step : its->second);
+                found.push_back(its == memory_.end() ? no_position : its->second);
             }
         for (auto const& cell : touched_[at].written) memory_[cell] = at;
         return found;
@@ -443,10 +444,11 @@ private:
     bool differs_from(std::size_t done)
     {
         orders_ += done == touched_.size();
-        for (step_id at = 0; at != touched_.size(); ++at) {
+        for (position_id at = 0; at != touched_.size(); ++at) {
             if (is_done_[at]) continue;
             auto const waits = before_[at];
-            if (!std::all_of(waits.begin(), waits.end(), [&](step_id s) { return is_done_[s]; })) continue;
+            if (!std::all_of(waits.begin(), waits.end(), [&](position_id w) { return is_done_[w]; }))
+                continue;
             auto const saved = memory_;
             if (take(at) != expected_[at]) return true;
             is_done_[at] = true;
@@ -458,16 +460,16 @@ private:
     }
 
     std::vector<touched_cells> const& touched_;
-    csr_rows const& before_;
+    rows const& before_;
     std::vector<bool> is_done_;
-    std::map<touched_cells::cell, step_id> memory_;
+    std::map<touched_cells::cell, position_id> memory_;
     std::vector<stamps> expected_;
     std::size_t orders_ = 0;
 };
 
-csr_rows without(list const& waits, std::size_t dropped, std::size_t steps, bool by_later)
+rows without(list const& waits, std::size_t dropped, std::size_t steps, bool by_later)
 {
-    return csr_rows::gathered(steps, [&](auto add) {
+    return rows::gathered(steps, [&](auto add) {
         for (std::size_t i = 0; i != waits.size(); ++i)
             if (i != dropped) by_later ? add(waits[i].to, waits[i].from) : add(waits[i].from, waits[i].to);
     });
@@ -484,11 +486,11 @@ void prove(random_program const& p, memory_plan const* plan, run_order const& or
     snapshot const program = p.program();
     auto const options = p.options();
     auto const steps = order.lowered.step_at.size();
-    auto check = [&](csr_rows const& after) {
+    auto check = [&](rows const& after) {
         return check_waits(program, options, plan, order.lowered.step_at, after);
     };
     list const& waits = order.waits.list;
-    csr_rows const none_dropped = without(waits, waits.size(), steps, true);
+    rows const none_dropped = without(waits, waits.size(), steps, true);
     CHECK(order.waits.before == none_dropped);
     CHECK(order.waits.after == without(waits, waits.size(), steps, false));
     CHECK(!check(order.waits.after));
@@ -506,13 +508,13 @@ void prove(random_program const& p, memory_plan const* plan, run_order const& or
         ++count.of_kind[static_cast<std::size_t>(waits[i].why)];
         auto const found = check(without(waits, i, steps, false));
         REQUIRE(found.has_value());
-        std::pair<step_id, step_id> const dropped{waits[i].from, waits[i].to};
+        std::pair<position_id, position_id> const dropped{waits[i].from, waits[i].to};
         bool const by_bytes = touched[dropped.first].clashes_with(touched[dropped.second]);
         CHECK((by_bytes || demanded.count(dropped) != 0 || waits[i].why == step_waits::kind::handoff));
         if (!by_bytes) continue;
         CHECK(found->first_value != no_value);
         if (!is_small) continue;
-        csr_rows const before = without(waits, i, steps, true);
+        rows const before = without(waits, i, steps, true);
         CHECK(all_orders(touched, before).one_differs());
         ++count.distinguished;
     }
@@ -670,7 +672,7 @@ snapshot without_writes(snapshot const& p)
         });
 }
 
-witness at(value_id v, step_id position)
+witness at(value_id v, position_id position)
 {
     return {.what = fault::write_moved, .value = v, .position = position};
 }
@@ -712,9 +714,9 @@ TEST_CASE("a value that is written once, and not through a view, may be written 
 
 TEST_CASE("a read at the end of a node is a read of its last step")
 {
-    enum : value_id { a, part };
+    enum : std::uint32_t { a, part };
     auto const p = tasks(
-        4, 2, [](node_id n) { return n == 1 ? step_list{3} : step_list{}; },
+        4, 2, [](node_id n) { return n == 1 ? std::vector<node_id>{3} : std::vector<node_id>{}; },
         [](node_id n, effect_sink& s) {
             if (n == 0) s.def(a);
             if (n == 2) s.view(part), s.write(part);
@@ -741,7 +743,7 @@ TEST_CASE("the listed order is that of the options, and has no effect if it cann
 
     auto with_edge = [](node_id from, node_id to) {
         return tasks(
-            3, 3, [=](node_id n) { return n == from ? step_list{to} : step_list{}; },
+            3, 3, [=](node_id n) { return n == from ? std::vector<node_id>{to} : std::vector<node_id>{}; },
             [](node_id n, effect_sink& s) {
                 if (n == 0) s.def(0);
                 if (n == 1) s.view(1), s.write(1);
@@ -777,7 +779,7 @@ TEST_CASE("orders that keep the hand-offs move no write, and orders with other r
             dependence_graph const g = dependences(unordered, detail::dependences_of(options, handoffs));
             REQUIRE(!g.violation);
             step_list steps;
-            for (step_id i = 0; i != g.positions(); ++i)
+            for (position_id i = 0; i != g.positions(); ++i)
                 if (g.position_of[g.step_at[i]] == i) steps.push_back(g.step_at[i]);
             bool is_different = false;
             for (std::size_t i = 0; i != steps.size(); ++i)
@@ -810,7 +812,7 @@ TEST_CASE("a buffer follows every buffer that it overlaps, and an input none")
     plan.arena_bytes = {100};
     byte_count const offsets[] = {0, 8, 16, 4};
     for (value_id v = 0; v != 4; ++v) {
-        plan.buffer_of.push_back(v);
+        plan.buffer_of.push_back(+v);
         plan.buffers.push_back({.root = v, .offset = offsets[v]});
     }
     detail::arena_occupants arenas(lowered, plan);
@@ -845,7 +847,7 @@ TEST_CASE("for random plans the occupants agree with painting the bytes one by o
         };
         for (buffer_id b = 0; b != lowered.table.buffers.size(); ++b)
             if (is_given(lowered.table.buffers[b].role)) each_byte(b, [&](auto at) { lies_at[at] = b; });
-        for (step_id at = 0; at != lowered.positions(); ++at)
+        for (position_id at = 0; at != lowered.positions(); ++at)
             for (buffer_id b : lowered.touched[at]) {
                 if (lowered.first_write[b] != at || is_given(lowered.table.buffers[b].role)) continue;
                 std::set<buffer_id> before, followed;
@@ -874,7 +876,7 @@ TEST_CASE("storage that begins piece by piece waits with each piece for the last
     REQUIRE(planned);
     REQUIRE(planned.offset_of(2) == planned.offset_of(0));
     auto const found = run_order_of(pieces.program(), pieces.options(), arena{planned});
-    auto has = [&found](step_id from, step_id to) {
+    auto has = [&found](position_id from, position_id to) {
         for (step_waits::wait const& w : found.waits.list)
             if (w.from == from && w.to == to) return w.why == step_waits::kind::handoff;
         return false;

@@ -32,8 +32,8 @@ namespace {
 snapshot const chain = op_list(4, {{}, {0}, {1}, {2}}, {{0}, {1}, {2}, {3}});
 /// The same, each result in place if it may.
 snapshot const chain_in_place = sequence(4, 4, [](auto step, effect_sink& s) {
-    if (step != 0) s.use(step - 1), s.may_overwrite(step - 1, step);
-    s.def(step);
+    if (step != 0) s.use(step - 1), s.may_overwrite(step - 1, +step);
+    s.def(+step);
 });
 
 value_role const none = value_role::intermediate, input = value_role::input, output = value_role::output;
@@ -49,7 +49,7 @@ std::vector<std::size_t> live_bytes(snapshot const& p, plan_options const& optio
     for (buffer_id b = 0; b != lowered.ref_counts.size(); ++b)
         if (has_role(lowered.table.buffers[b].role, input)) values.provide(lowered, b);
     values.begin(lowered);
-    for (step_id at = 0; at != lowered.positions(); ++at) {
+    for (position_id at = 0; at != lowered.positions(); ++at) {
         values.before(lowered, at);
         live.push_back(source.live());
         values.after(lowered, at);
@@ -124,7 +124,7 @@ TEST_CASE("in recycle mode a result takes over the block of a dead operand of th
     auto const read_later = sequence(3, 2, [](auto step, effect_sink& s) {
         if (step != 0) s.use(0);
         if (step == 1) s.may_overwrite(0, 1);
-        if (step != 2) s.def(step);
+        if (step != 2) s.def(+step);
     });
     CHECK(count_blocks({.bytes = 8}, read_later) == 2);
     auto const two_results = sequence(2, 3, [](auto step, effect_sink& s) {
@@ -197,8 +197,8 @@ TEST_CASE("there is one block per arena, aligned to the largest alignment of its
                                  {planned.plan.arena_bytes[0], 64}, {planned.plan.arena_bytes[2], 256}});
     CHECK(values.arenas().size() == 3);
     for (value_id v = 0; v != 4; ++v) {
-        CHECK(values.where(v) == values.arenas()[options.pool[v]].bytes + planned.plan.offset_of(v));
-        CHECK(reinterpret_cast<std::uintptr_t>(values.where(v)) % options.alignment[v] == 0);
+        CHECK(values.where(+v) == values.arenas()[options.pool[v]].bytes + planned.plan.offset_of(v));
+        CHECK(reinterpret_cast<std::uintptr_t>(values.where(+v)) % options.alignment[v] == 0);
     }
     CHECK(values.memory().use().bytes.live == planned.report().arena_bytes);
 }
@@ -269,7 +269,7 @@ TEST_CASE("an offset that is no multiple of an alignment is rejected, before any
         of_view{.bytes = 8, .alignment = {8, 8, 1, 1}}, of_pool{.bytes = 8, .pools = {{.alignment = 4}}};
     memory_plan plan = plan_memory(chain, plan_options{.bytes = 8, .in_place = false}).plan;
     plan.arena_bytes = {48};
-    for (value_id v = 0; v != 4; ++v) plan.buffers[v].offset = 16 * (v % 2);
+    for (buffer_id b = 0; b != 4; ++b) plan.buffers[b].offset = 16 * (b % 2);
     CHECK(!refusal(chain, of_value, plan));
     plan.buffers[2].offset = 24;
     CHECK(refusal(chain, of_value, plan) ==
@@ -316,7 +316,7 @@ TEST_CASE("the begin of a run keeps inputs, its end keeps outputs, and all is fr
             values.provide(lowered, 0);
             values.begin(lowered);
             CHECK(source.live() == 1);
-            for (step_id at = 0; at != 4; ++at) values.before(lowered, at), values.after(lowered, at);
+            for (position_id at = 0; at != 4; ++at) values.before(lowered, at), values.after(lowered, at);
             values.end(lowered);
             CHECK(source.live() == 4000);
         }
@@ -532,12 +532,17 @@ TEST_CASE("a live value next to a dead one can be used completely, whichever was
 
 namespace {
 
-std::vector<std::uint32_t> list(std::span<std::uint32_t const> row) { return {row.begin(), row.end()}; }
+template <class Id>
+std::vector<Id> list(std::span<Id const> row)
+{
+    return {row.begin(), row.end()};
+}
 using lists = std::vector<std::vector<std::uint32_t>>;
-lists rows_of(csr_rows const& rows)
+template <class Item>
+lists rows_of(csr_rows<position_id, Item> const& rows)
 {
     lists all;
-    for (std::size_t r = 0; r != rows.rows(); ++r) all.push_back(list(rows[r]));
+    for (position_id r = 0; r != rows.rows(); ++r) all.push_back({rows[r].begin(), rows[r].end()});
     return all;
 }
 
@@ -550,7 +555,7 @@ lowered_program lowered_of(random_program const& p, bool in_place = true)
 
 TEST_CASE("the example of the header: uses, definitions and buffers by position")
 {
-    enum : value_id { a, b, c, w };
+    enum : std::uint32_t { a, b, c, w };
     // the node that runs first is the last in the program
     auto const p = tasks(
         3, 4, [](node_id) { return std::vector<node_id>{}; },
@@ -567,7 +572,7 @@ TEST_CASE("the example of the header: uses, definitions and buffers by position"
     CHECK(rows_of(lowered.scratch) == lists{{}, {w}, {}});
     CHECK(rows_of(lowered.touched) == lists{{0}, {0, 1, 2}, {0, 1}});
     CHECK(lowered.ref_counts == std::vector<std::uint32_t>{3, 2, 1});
-    CHECK(lowered.first_write == std::vector<step_id>{0, 1, 1});
+    CHECK(lowered.first_write == std::vector<position_id>{0, 1, 1});
     CHECK(lowered.bytes == std::vector<byte_count>{8, 4, 6, 2});
     CHECK(lowered.is_view(b, 1));
     CHECK(!lowered.is_view(a, 0));
@@ -695,7 +700,7 @@ TEST_CASE("the lowered form of a random program agrees with lists made from it")
         REQUIRE(lowered.positions() == turns.size());
         auto class_at = [&](value_id root) { return lowered.table.buffer_of[root]; };
 
-        std::map<value_id, step_id> first_write;
+        std::map<value_id, position_id> first_write;
         std::map<value_id, std::uint32_t> ref_counts;
         for (auto const& [r, its] : touches)
             for (auto const& [at, how] : its) {
@@ -709,9 +714,9 @@ TEST_CASE("the lowered form of a random program agrees with lists made from it")
             if (v != r) continue;
             CHECK(lowered.ref_counts[class_at(r)] ==
                   ref_counts[r] + has_role(p.class_role(r), value_role::output));
-            CHECK(lowered.first_write[class_at(r)] == (first_write.count(r) ? first_write[r] : no_step));
+            CHECK(lowered.first_write[class_at(r)] == (first_write.count(r) ? first_write[r] : no_position));
         }
-        for (step_id at = 0; at != turns.size(); ++at) {
+        for (position_id at = 0; at != turns.size(); ++at) {
             auto const& [id, what, uses_at_end] = turns[at];
             CHECK(lowered.step_at[at] == id);
             random_program::ids uses = what->uses;

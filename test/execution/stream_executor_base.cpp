@@ -147,11 +147,11 @@ std::optional<clobbered_value::finding> change(lowered_program const& lowered, V
                                                memory_plan const* plan = nullptr)
 {
     detail::stream_digests digests(lowered);
-    auto at_position = [&](step_id at) {
+    auto at_position = [&](std::uint32_t at) {
         return [&, at](buffer_id b, std::uint64_t* digest) { *digest = value_of(b, at); };
     };
     digests.at_start(at_position(0));
-    for (step_id at = 0; at != lowered.positions(); ++at) {
+    for (position_id at = 0; at != lowered.positions(); ++at) {
         digests.before(at, at_position(2 * at));
         digests.after(at, at_position(2 * at + 1));
     }
@@ -171,18 +171,19 @@ lowered_program const lowered = lower_program(
 
 TEST_CASE("unchanged values are accepted")
 {
-    CHECK_FALSE(change(lowered, [](buffer_id b, step_id) { return 10u + b; }));
+    CHECK_FALSE(change(lowered, [](buffer_id b, std::uint32_t) { return 10u + b; }));
 }
 
 TEST_CASE("a value that changes is reported with its producer and its reader")
 {
-    auto const given = change(lowered, [](buffer_id, step_id at) { return at == 0 ? 1u : 2u; });
+    auto const given = change(lowered, [](buffer_id, std::uint32_t at) { return at == 0 ? 1u : 2u; });
     CHECK_FALSE(given); // taken at the same point: step 0 is the first to compare
-    auto const between = change(lowered, [](buffer_id b, step_id at) { return b == 1 && at == 2 ? 1u : 0u; });
+    auto const between =
+        change(lowered, [](buffer_id b, std::uint32_t at) { return b == 1 && at == 2 ? 1u : 0u; });
     REQUIRE(between);
     CHECK(*between == clobbered_value::finding{.value = 1, .producer = 0, .reader = 1});
     auto const in_the_end =
-        change(lowered, [](buffer_id b, step_id at) { return b == 2 && at == 4 ? 1u : 0u; });
+        change(lowered, [](buffer_id b, std::uint32_t at) { return b == 2 && at == 4 ? 1u : 0u; });
     REQUIRE(in_the_end);
     CHECK(*in_the_end == clobbered_value::finding{.value = 2, .producer = 1, .reader = no_step});
 }
@@ -195,10 +196,10 @@ TEST_CASE("the caller's storage is checked at the end of the run too")
          .role = std::vector<value_role>{value_role::external, value_role::intermediate, value_role::output}},
         false);
     auto const corrupted =
-        change(weighted, [](buffer_id b, step_id at) { return b == 0 && at > 1 ? 1u : 0u; });
+        change(weighted, [](buffer_id b, std::uint32_t at) { return b == 0 && at > 1 ? 1u : 0u; });
     REQUIRE(corrupted); // only step 0 reads it, and finds it unchanged
     CHECK(*corrupted == clobbered_value::finding{.value = 0});
-    CHECK_FALSE(change(lowered, [](buffer_id b, step_id at) { return b == 0 && at > 1 ? 1u : 0u; }));
+    CHECK_FALSE(change(lowered, [](buffer_id b, std::uint32_t at) { return b == 0 && at > 1 ? 1u : 0u; }));
 }
 
 TEST_CASE("with a plan, the value that overlaps a changed one is reported")
@@ -208,8 +209,8 @@ TEST_CASE("with a plan, the value that overlaps a changed one is reported")
                                        {.root = 2, .size = 8, .offset = 4}},
                            .buffer_of = {0, 1, 2},
                            .arena_bytes = {16}};
-    auto const found = change(
-        lowered, [](buffer_id b, step_id at) { return b == 1 && at == 2 ? 1u : 0u; }, &plan);
+    auto const found =
+        change(lowered, [](buffer_id b, std::uint32_t at) { return b == 1 && at == 2 ? 1u : 0u; }, &plan);
     REQUIRE(found);
     CHECK(found->culprit == 2);
     CHECK(found->culprit_step == 1);

@@ -37,7 +37,7 @@ TEST_CASE("a call has the operands of its step in program order, and its stream"
     detail::operand_table const places(lowered);
     REQUIRE(places.count() == 5);
     std::vector<std::span<std::byte>> operands(places.count());
-    for (step_id at = 0; at != 2; ++at)
+    for (position_id at = 0; at != 2; ++at)
         places.write(operands, lowered, at, [&](value_id v) { return std::span(bytes).subspan(v, v + 1); });
     stream_call<int> const call(lowered, 1, 7, operands.data() + places[1]);
     stream_call<int> const copy = call; // a device keeps one
@@ -207,7 +207,7 @@ std::vector<std::pair<std::size_t, std::size_t>> needed_pairs(run_order const& o
     std::vector<std::size_t> launch_of(lowered.step_at.size());
     for (std::size_t i = 0; i != list.size(); ++i)
         if (list[i].what == launch) launch_of[list[i].which] = i;
-    auto accesses = [&](step_id at, buffer_id b) {
+    auto accesses = [&](position_id at, buffer_id b) {
         auto const row = lowered.accessed[at];
         return std::find(row.begin(), row.end(), b) != row.end();
     };
@@ -221,7 +221,7 @@ std::vector<std::pair<std::size_t, std::size_t>> needed_pairs(run_order const& o
     for (std::size_t i = 0; i != list.size(); ++i) {
         if (i != 0) pairs.push_back({0, i});
         if (i + 1 != list.size() && list[i].what != record) pairs.push_back({i, list.size() - 1});
-        for (step_id at = 0; at != lowered.positions(); ++at) {
+        for (position_id at = 0; at != lowered.positions(); ++at) {
             std::size_t const it = launch_of[at];
             bool is_needed = false;
             if (list[i].what == allocate || list[i].what == release) is_needed = accesses(at, list[i].which);
@@ -385,7 +385,7 @@ TEST_CASE("a value that is last used at the end of a node is painted after that 
     snapshot const p = tasks(
         3, 2, [](node_id n) { return n == 2 ? std::vector<node_id>{} : std::vector<node_id>{n + 1}; },
         [](node_id n, effect_sink& s) { // 0 defines v, 1 uses it at its end, for 2
-            if (n < 2) s.def(n);
+            if (n < 2) s.def(+n);
             else s.use(1), s.use_at_end_of(1, 0);
         });
     plan_options const o{.bytes = 8};

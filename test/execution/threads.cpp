@@ -47,7 +47,7 @@ constexpr std::array policies{queue_policy::plan_order, queue_policy::fifo, queu
 snapshot const diamond = op_list(7, {{0}, {0}, {1}, {2}, {3, 4}, {5}}, {{1}, {2}, {3}, {4}, {5}, {6}});
 plan_options const diamond_options{.bytes = 64, .role = roles{input, none, none, none, none, none, output}};
 memory_plan const diamond_plan = plan_memory(diamond, diamond_options).plan;
-std::vector<step_id> const diamond_order{0, 1, 2, 3, 4, 5};
+std::vector<position_id> const diamond_order{0, 1, 2, 3, 4, 5};
 
 std::uint64_t result_of(executor& run)
 {
@@ -170,11 +170,11 @@ TEST_CASE("a single worker is the caller's thread, and runs steps in the order o
     auto const here = std::this_thread::get_id();
     auto note = [&](cpu_call const& call) {
         CHECK(std::this_thread::get_id() == here);
-        CHECK(call.step == call.position);
+        CHECK(call.step == +call.position);
         ran.push_back(call.step);
         synthetic_kernel{}(call);
     };
-    auto order = [&](queue_policy policy, std::vector<step_id> given = {}) {
+    auto order = [&](queue_policy policy, std::vector<position_id> given = {}) {
         ran.clear();
         executor run(diamond, diamond_options, recycle{}, note,
                      {.workers = 1, .policy = policy, .order = given});
@@ -274,8 +274,8 @@ TEST_CASE("references are counted once by each step: storage is freed by the las
     std::size_t const readers = 40;
     snapshot const fan = sequence(readers + 2, readers + 2, [&](step_id s, effect_sink& sink) {
         s == 0 || s == readers + 1 ? void() : sink.use(0);
-        for (step_id i = 1; s == readers + 1 && i != s; ++i) sink.use(i);
-        sink.def(s);
+        for (step_id i = 1; s == readers + 1 && i != s; ++i) sink.use(+i);
+        sink.def(+s);
     });
     plan_options const options{.bytes = 8, .role = [&](auto v) { return v == readers + 1 ? output : none; }};
     for (std::size_t const workers : {1u, 2u, 4u}) {

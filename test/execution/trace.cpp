@@ -34,7 +34,7 @@ snapshot diamond()
 {
     std::vector<std::vector<value_id>> const uses{{}, {0}, {0}, {1}, {2}, {3, 4}};
     return sequence(
-        6, 6, [&](auto s) -> auto& { return uses[s]; }, [](auto s) { return std::vector{value_id{s}}; });
+        6, 6, [&](auto s) -> auto& { return uses[s]; }, [](auto s) { return std::vector<value_id>{+s}; });
 }
 plan_options const options{.bytes = 64};
 
@@ -91,7 +91,7 @@ TEST_CASE("times are written in microseconds with three decimals, and steps by n
     auto const& events = read.events.at({1, 1});
     for (step_id s = 0; s != 6; ++s) {
         CHECK(events[s].name == "step\t" + std::to_string(s));
-        CHECK(events[s].arguments["step"] == s);
+        CHECK(events[s].arguments["step"] == +s);
         CHECK(events[s].first == static_cast<std::int64_t>(trace.calls()[s].first));
         CHECK(events[s].last == static_cast<std::int64_t>(trace.calls()[s].last));
     }

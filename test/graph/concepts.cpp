@@ -319,7 +319,9 @@ namespace {
 
 using ids = std::vector<node_id>;
 
-ids row(csr_rows const& rows, std::size_t r) { return ids(rows[r].begin(), rows[r].end()); }
+using node_rows = csr_rows<node_id, node_id>;
+
+ids row(node_rows const& rows, std::size_t r) { return ids(rows[r].begin(), rows[r].end()); }
 
 enum open_enum { third = 2 };
 enum class closed_enum { third = 2 };
@@ -334,25 +336,32 @@ using returning = R (*)(node_id);
 
 } // namespace
 
-static_assert(id_like<int> && id_like<std::size_t> && id_like<open_enum> && id_like<archetype::id>);
-static_assert(!id_like<bool> && !id_like<char> && !id_like<double> && !id_like<closed_enum> &&
-              !id_like<int*>);
-static_assert(!id_like<std::string> && !id_like<std::vector<bool>::reference>);
-static_assert(id_range<std::vector<int>&> && id_range<std::set<long> const&> && id_range<std::span<short>>);
-static_assert(id_range<int const (&)[3]> && id_range<archetype::id_list>);
-static_assert(!id_range<void> && !id_range<int> && !id_range<std::string> &&
-              !id_range<std::vector<std::string>>);
-static_assert(!id_range<std::initializer_list<int>> && !id_range<std::vector<double>> &&
-              !id_range<char const*>);
-static_assert(!id_range<std::vector<bool>> && !id_range<std::vector<bool> const&> &&
-              !id_range<std::vector<bool*>>);
-static_assert(id_list_function<returning<std::vector<int>>, node_id>);
-static_assert(!id_list_function<returning<void>, node_id> && !id_list_function<returning<int>, node_id>);
-static_assert(!id_list_function<returning<std::vector<int>>, std::string> && !id_list_function<int, node_id>);
+static_assert(id_number<int> && id_number<std::size_t> && id_number<open_enum> && id_number<archetype::id>);
+static_assert(!id_number<bool> && !id_number<char> && !id_number<double> && !id_number<closed_enum> &&
+              !id_number<int*>);
+static_assert(!id_number<std::string> && !id_number<std::vector<bool>::reference>);
+static_assert(id_range<std::vector<int>&, node_id> && id_range<std::set<long> const&, node_id> &&
+              id_range<std::span<short>, node_id>);
+static_assert(id_range<int const (&)[3], node_id> && id_range<archetype::id_list, node_id>);
+static_assert(id_range<ids const&, node_id> && !id_range<ids const&, value_id>);
+static_assert(!id_range<void, node_id> && !id_range<int, node_id> && !id_range<std::string, node_id> &&
+              !id_range<std::vector<std::string>, node_id>);
+static_assert(!id_range<std::initializer_list<int>, node_id> && !id_range<std::vector<double>, node_id> &&
+              !id_range<char const*, node_id>);
+static_assert(!id_range<std::vector<bool>, node_id> && !id_range<std::vector<bool> const&, node_id> &&
+              !id_range<std::vector<bool*>, node_id>);
+static_assert(id_list_function<returning<std::vector<int>>, node_id, value_id>);
+static_assert(id_list_function<returning<ids>, node_id, node_id> &&
+              !id_list_function<returning<ids>, node_id, value_id>);
+static_assert(!id_list_function<returning<void>, node_id, value_id> &&
+              !id_list_function<returning<int>, node_id, value_id>);
+static_assert(!id_list_function<returning<std::vector<int>>, std::string, value_id> &&
+              !id_list_function<returning<std::vector<int>>, step_id, value_id> &&
+              !id_list_function<int, node_id, value_id>);
 
 TEST_CASE("rows are stored one after the other")
 {
-    csr_rows rows;
+    node_rows rows;
     CHECK(rows.rows() == 0);
     rows.append(1);
     rows.append(2);
@@ -370,7 +379,7 @@ TEST_CASE("rows are stored one after the other")
 
 TEST_CASE("pairs keep their listed order within a row, duplicates included")
 {
-    csr_rows const rows = csr_rows::gathered(4, [](auto add) {
+    node_rows const rows = node_rows::gathered(4, [](auto add) {
         add(2, 9);
         add(0, 5);
         add(2, 3);
@@ -385,10 +394,10 @@ TEST_CASE("pairs keep their listed order within a row, duplicates included")
 
 TEST_CASE("lists without rows are equal, however they were made")
 {
-    CHECK(csr_rows::gathered(0, [](auto) {}) == csr_rows{});
-    CHECK(csr_rows({0}, {}) == csr_rows{});
-    CHECK(csr_rows{}.transposed(0) == csr_rows{});
-    CHECK(csr_rows({0, 1, 1}, {7}) == csr_rows::gathered(2, [](auto add) { add(0, 7); }));
+    CHECK(node_rows::gathered(0, [](auto) {}) == node_rows{});
+    CHECK(node_rows({0}, {}) == node_rows{});
+    CHECK(node_rows{}.transposed(0) == node_rows{});
+    CHECK(node_rows({0, 1, 1}, {7}) == node_rows::gathered(2, [](auto add) { add(0, 7); }));
 }
 
 TEST_CASE("a transposed row is ascending, and transposing twice sorts the rows")
@@ -396,7 +405,7 @@ TEST_CASE("a transposed row is ascending, and transposing twice sorts the rows")
     std::mt19937 random(1);
     for (int round = 0; round != 50; ++round) {
         std::size_t const height = random() % 8, width = 1 + random() % 8;
-        csr_rows rows;
+        node_rows rows;
         std::vector<ids> expected(width);
         for (node_id r = 0; r != height; ++r) {
             for (std::size_t k = random() % 5; k != 0; --k) {
@@ -406,7 +415,7 @@ TEST_CASE("a transposed row is ascending, and transposing twice sorts the rows")
             }
             rows.close_row();
         }
-        csr_rows const across = rows.transposed(width);
+        node_rows const across = rows.transposed(width);
         REQUIRE(across.rows() == width);
         for (std::size_t i = 0; i != width; ++i) CHECK(row(across, i) == expected[i]);
         CHECK(across.transposed(height).transposed(width) == across);

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <random>
 #include <set>
 #include <utility>
@@ -57,8 +58,8 @@ TEST_CASE("siblings are in reverse postorder of the search, parents before them"
     CHECK(dominators(flat({{1, 2}, {3}, {3}, {}})).preorder == ids{0, 2, 1, 3});
     dominator_tree const deep = dominators(flat({{1, 4}, {2, 3}, {}, {}, {}}));
     CHECK(deep.preorder == ids{0, 4, 1, 3, 2});
-    CHECK(deep.preorder_index == ids{0, 2, 4, 3, 1});
-    CHECK(deep.end == ids{5, 5, 5, 4, 2});
+    CHECK(deep.preorder_index == std::vector<std::uint32_t>{0, 2, 4, 3, 1});
+    CHECK(deep.end == std::vector<std::uint32_t>{5, 5, 5, 4, 2});
 }
 
 TEST_CASE("back edges, self loops and parallel edges do not change the dominators")
@@ -387,8 +388,8 @@ TEST_CASE("each subtree is contiguous")
 {
     preorder_forest const tree = number_preorder(ids{no_node, 0, 0, 1, 1}, ids{0, 1, 2, 3, 4});
     CHECK(tree.preorder == ids{0, 1, 3, 4, 2});
-    CHECK(tree.preorder_index == ids{0, 1, 4, 2, 3});
-    CHECK(tree.end == ids{5, 4, 5, 3, 4});
+    CHECK(tree.preorder_index == std::vector<std::uint32_t>{0, 1, 4, 2, 3});
+    CHECK(tree.end == std::vector<std::uint32_t>{5, 4, 5, 3, 4});
     CHECK(tree.is_ancestor(1, 1));
     CHECK(tree.is_ancestor(1, 4));
     CHECK_FALSE(tree.is_ancestor(4, 1));

@@ -128,7 +128,7 @@ TEST_CASE("values that do not exist are rejected in every member function")
 
 TEST_CASE("a user's effects need not be a template")
 {
-    void (*const effects)(node_id, effect_sink&) = [](node_id n, effect_sink& sink) { sink.def(n); };
+    void (*const effects)(step_id, effect_sink&) = [](step_id s, effect_sink& sink) { sink.def(+s); };
     CHECK(sequence(2, 2, effects).steps() == 2);
     CHECK(sequence(2, 2, std::function<void(int, effect_sink&)>(effects)).steps() == 2);
 }

@@ -137,7 +137,8 @@ TEST_CASE("a list of operations has one step per node and no edges")
     // a = source; b = relu(a); c = add(a, b)
     std::vector<std::vector<int>> const reads{{}, {0}, {0, 1}};
     snapshot const p = sequence(
-        3, 3, [&](auto step) -> auto& { return reads[step]; }, [](auto step) { return ids{step}; });
+        3, 3, [&](auto step) -> auto& { return reads[step]; },
+        [](auto step) { return std::vector<value_id>{+step}; });
     CHECK(p.nodes() == 3);
     CHECK(p.values() == 3);
     CHECK(p.steps() == 3);
@@ -207,7 +208,7 @@ TEST_CASE("a step may say of what its view is a part, and nothing else may be sa
     snapshot const p = program(16);
     CHECK(p.said_views().size() == 2);
     CHECK(snapshot(p) == p);
-    CHECK(sequence(3, 3, [&p](step_id s, effect_sink& sink) { p.effects(s, sink); }) == p);
+    CHECK(sequence(3, 3, [&p](step_id s, effect_sink& sink) { p.effects(+s, sink); }) == p);
     plan_options const by_step{.bytes = std::vector{64, 8, 8}};
     plan_options by_option = by_step;
     by_option.alias_of = std::vector{no_value, value_id{0}, no_value};
@@ -357,8 +358,8 @@ TEST_CASE("a step may run again if it says so, and every program made from its o
         CAPTURE(said);
         snapshot const p = sequence(7, 6, [said](step_id s, effect_sink& sink) {
             if (s != 0 && s != 6) sink.use(s - 1);
-            if (s == 4) sink.view(s);
-            else sink.def(s == 6 ? 1u : s);
+            if (s == 4) sink.view(+s);
+            else sink.def(s == 6 ? 1u : +s);
             if (said >> s & 1) sink.may_recompute();
         });
         auto says_the_same = [&](snapshot const& made) {
@@ -402,7 +403,8 @@ TEST_CASE("all factories make the same snapshot of the same program")
     for (unsigned round = 0; round != rounds(100); ++round) {
         CAPTURE(round);
         std::size_t const nodes = random() % 10, values = 1 + random() % 5;
-        std::vector<ids> next(nodes), reads(nodes), writes(nodes);
+        std::vector<ids> next(nodes);
+        std::vector<std::vector<value_id>> reads(nodes), writes(nodes);
         for (std::size_t n = 0; n != nodes; ++n) {
             for (std::size_t k = random() % 3; k != 0; --k)
                 next[n].push_back(static_cast<node_id>(random() % nodes));
@@ -606,10 +608,10 @@ TEST_CASE("ids out of range are rejected, with the reason")
     auto nothing = [](auto, auto&) {};
     CHECK_THROWS_WITH_AS((void)sequence(1, 2, [](auto, auto& sink) { sink.use(2); }),
                          "sublet: step 0 touches value 2, but there are only 2 values", precondition_error);
-    CHECK_THROWS_WITH_AS(
-        (void)sequence(
-            1, 2, [](auto) { return std::vector{std::int64_t{1} << 32}; }, [](auto) { return ids{}; }),
-        "sublet: id 4294967296 does not fit 32 bits", precondition_error);
+    CHECK_THROWS_WITH_AS((void)sequence(
+                             1, 2, [](auto) { return std::vector{std::int64_t{1} << 32}; },
+                             [](auto) { return std::vector<value_id>{}; }),
+                         "sublet: id 4294967296 does not fit 32 bits", precondition_error);
     CHECK_THROWS_WITH_AS((void)flow(
                              2, 0, [](auto) { return std::vector{2}; }, nothing),
                          "sublet: node 0 leads to node 2, but there are only 2 nodes", precondition_error);
@@ -625,7 +627,8 @@ namespace {
 
 snapshot made_from_locals()
 {
-    std::vector<ids> const next{{1}, {}}, lists{{0}, {1}};
+    std::vector<ids> const next{{1}, {}};
+    std::vector<std::vector<value_id>> const lists{{0}, {1}};
     auto const g = as_graph(
         2, [&](auto n) -> auto& { return next[n]; });
     return flow(g, 2, [&](auto n) { return std::span(lists[n]); }, [&](auto n) -> auto& { return lists[n]; });
@@ -682,7 +685,7 @@ TEST_CASE("a program with edges says what they mean, and a copy of it means the 
                          precondition_error);
 
     auto nowhere = [](node_id) { return ids{}; };
-    auto nothing = [](node_id, effect_sink&) {};
+    auto nothing = [](auto, effect_sink&) {};
     CHECK(sequence(2, 0, nothing).edges() == edge_meaning::none);
     CHECK(tasks(2, 0, nowhere, nothing) == sequence(2, 0, nothing));
     CHECK(flow(2, 0, nowhere, nothing).edges() == edge_meaning::control_flow);
@@ -702,7 +705,7 @@ TEST_CASE("a program with edges says what they mean, and a copy of it means the 
 
 TEST_CASE("as control flow, a list or an order leads from each node to the next")
 {
-    auto says = [](node_id n, effect_sink& s) {
+    auto says = [](std::uint32_t n, effect_sink& s) {
         s.def(n);
         s.next_step();
         if (n != 0) s.use(n - 1);
@@ -717,7 +720,7 @@ TEST_CASE("as control flow, a list or an order leads from each node to the next"
 
     // A read at the end of a node is one by its last step, unless that step makes the value.
     auto reads_at_end = [](node_id n, effect_sink& s) {
-        s.def(n);
+        s.def(+n);
         if (n == 2) {
             s.use_at_end_of(0, 0);
             s.use_at_end_of(1, 0);
@@ -727,7 +730,7 @@ TEST_CASE("as control flow, a list or an order leads from each node to the next"
     snapshot const as_reads = flow(
         3, 3, [](node_id n) { return n == 2 ? ids{} : ids{n + 1}; },
         [](node_id n, effect_sink& s) {
-            s.def(n);
+            s.def(+n);
             if (n == 1) s.use(0);
         });
     CHECK(ends.as_control_flow() == as_reads);

@@ -37,8 +37,8 @@ order_window wide(std::uint32_t width)
     snapshot const p = sequence(2 * std::size_t{width} + 1, sizes.size(), [&](step_id s, effect_sink& sink) {
         if (s == 2 * width)
             for (value_id v = 0; v != width; ++v) sink.use(2 * v + 1);
-        else if (s % 2 == 1) sink.use(s - 1), sink.def(s);
-        else sink.def(s);
+        else if (s % 2 == 1) sink.use(s - 1), sink.def(+s);
+        else sink.def(+s);
     });
     order_graph const g = order_graph_of(p, {.bytes = sizes});
     return window_of(g, peak_walk(g), std::span<node_id const>(g.listed));

@@ -43,7 +43,7 @@ TEST_CASE("of two branches the one that needs more runs first")
     std::vector<std::vector<value_id>> const uses{{}, {0}, {1}, {0}, {3}, {2, 4}};
     order_graph const g = order_graph_of(
         sequence(
-            6, 6, [&](step_id s) { return uses[s]; }, [](step_id s) { return std::vector<value_id>{s}; }),
+            6, 6, [&](step_id s) { return uses[s]; }, [](step_id s) { return std::vector<value_id>{+s}; }),
         {.bytes = std::vector<byte_count>{5, 100, 10, 50, 40, 1}});
     exact_node_order const r = exact_order(g, {0, 3, 4, 1, 2, 5});
     CHECK(peak_of(g, {0, 3, 4, 1, 2, 5}) == 150);
@@ -77,7 +77,7 @@ TEST_CASE("a start order must be an order of all nodes")
 {
     order_graph const g = order_graph_of(sequence(
                                              2, 2, [](step_id) { return std::vector<value_id>{}; },
-                                             [](step_id s) { return std::vector<value_id>{s}; }),
+                                             [](step_id s) { return std::vector<value_id>{+s}; }),
                                          {.bytes = 8});
     CHECK_THROWS_AS((void)exact_order(g, {0}), precondition_error);
 }
@@ -157,7 +157,7 @@ TEST_CASE("a chain of thousands of nodes is ordered segment by segment")
     }
     order_graph const g = order_graph_of(sequence(
                                              uses.size(), uses.size(), [&](step_id s) { return uses[s]; },
-                                             [](step_id s) { return std::vector<value_id>{s}; }),
+                                             [](step_id s) { return std::vector<value_id>{+s}; }),
                                          {.bytes = sizes});
     exact_node_order const r = exact_order(g);
     CHECK(r.given_peak == 200); // all three branches at once

@@ -112,7 +112,7 @@ order_graph graph_of(std::vector<std::vector<value_id>> const& uses)
 {
     return order_graph_of(sequence(
                               uses.size(), uses.size(), [&](step_id s) { return uses[s]; },
-                              [](step_id s) { return std::vector<value_id>{s}; }),
+                              [](step_id s) { return std::vector<value_id>{+s}; }),
                           {.bytes = 8});
 }
 

@@ -67,7 +67,7 @@ TEST_CASE("a node that frees memory runs as soon as it is ready, others run by r
     std::vector<std::vector<value_id>> const uses{{}, {0}, {}, {2}, {1, 3}};
     std::vector<byte_count> const bytes{8, 64, 32, 1, 1};
     snapshot const p = sequence(
-        5, 5, [&](auto s) -> auto& { return uses[s]; }, [](auto s) { return std::vector<value_id>{s}; });
+        5, 5, [&](auto s) -> auto& { return uses[s]; }, [](auto s) { return std::vector<value_id>{+s}; });
     order_graph const g = order_graph_of(p, {.bytes = bytes});
     CHECK(peak_of(g, g.listed) == 97);
     auto const order = list_schedule(g, g.listed, {71, false});

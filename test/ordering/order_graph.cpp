@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <random>
 #include <vector>
@@ -27,9 +28,9 @@ TEST_CASE("the example: successors of each node, and the buffers that each step 
         sequence(4, 3, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
     order_graph const g = order_graph_of(p, {.bytes = bytes, .order = {0, 2, 1, 3}});
     CHECK(!g.violation);
-    CHECK(g.after == csr_rows({0, 2, 3, 4, 4}, {1, 2, 3, 3}));
-    CHECK(g.before == csr_rows({0, 0, 1, 2, 4}, {0, 0, 1, 2}));
-    CHECK(g.held == csr_rows({0, 1, 3, 5, 7}, {0, 0, 1, 0, 2, 1, 2}));
+    CHECK(g.after == csr_rows<node_id, node_id>({0, 2, 3, 4, 4}, {1, 2, 3, 3}));
+    CHECK(g.before == csr_rows<node_id, node_id>({0, 0, 1, 2, 4}, {0, 0, 1, 2}));
+    CHECK(g.held == csr_rows<step_id, buffer_id>({0, 1, 3, 5, 7}, {0, 0, 1, 0, 2, 1, 2}));
     CHECK(g.size == bytes);
     CHECK(g.touch_count == std::vector<std::uint32_t>{3, 2, 2});
     CHECK(g.listed == std::vector<node_id>{0, 2, 1, 3});
@@ -208,7 +209,7 @@ TEST_CASE("a result that may be computed in place may share the bytes of its ope
 {
     snapshot const p = sequence(2, 2, [](step_id s, effect_sink& sink) {
         if (s == 1) sink.use(0), sink.may_overwrite(0, 1);
-        sink.def(s);
+        sink.def(+s);
     });
     CHECK(order_lower_bound(order_graph_of(p, {.bytes = 8})) == 8);
     CHECK(order_lower_bound(order_graph_of(p, {.bytes = 8, .in_place = false})) == 16);
@@ -267,7 +268,7 @@ TEST_CASE("the bound counts each of very many buffers that is live while a node 
             for (node_id before : g.before[n])
                 for (node_id a = 0; a != steps; ++a)
                     if (a == before || leads[a][before]) leads[a][n] = true;
-        auto touches = [&](node_id n, buffer_id b) {
+        auto touches = [&](std::uint32_t n, buffer_id b) {
             auto has = [b](auto const& row) { return std::find(row.begin(), row.end(), b) != row.end(); };
             return has(g.held[n]) ? 2 : has(g.early[n]) ? 1 : 0;
         };
@@ -286,8 +287,8 @@ TEST_CASE("the bound counts each of very many buffers that is live while a node 
                 is_begun.push_back(begun);
                 is_needed.push_back(needed);
             }
-            REQUIRE(g.pairs_of(n).size() <= 1);
-            for (overwrite_pair const& pair : g.pairs_of(n)) {
+            REQUIRE(g.pairs_of(+n).size() <= 1);
+            for (overwrite_pair const& pair : g.pairs_of(+n)) {
                 bool const can_be = !is_needed[pair.in] && touches(n, pair.in) == 2 && !is_begun[pair.out];
                 (can_be ? saved : blocked) += 1;
                 if (can_be) live -= pair.saved;
@@ -411,9 +412,9 @@ TEST_CASE("a pair that a step declares repeatedly is listed once, where it was f
             for (auto [in, out] : declared) sink.may_overwrite(in, out);
     });
     order_graph const g = order_graph_of(p, {.bytes = 8});
-    std::vector<std::pair<value_id, value_id>> listed;
+    std::vector<std::pair<buffer_id, buffer_id>> listed;
     for (overwrite_pair const& pair : g.pairs_of(1)) listed.push_back({pair.in, pair.out});
-    CHECK(listed == std::vector<std::pair<value_id, value_id>>{{2, 5}, {0, 3}, {1, 4}, {0, 5}});
+    CHECK(listed == std::vector<std::pair<buffer_id, buffer_id>>{{2, 5}, {0, 3}, {1, 4}, {0, 5}});
 }
 
 TEST_CASE("in any order the peak agrees with lifetimes, buffers and the selected in-place pairs")

@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <vector>
 
 namespace this_test {
@@ -19,8 +20,8 @@ using namespace sublet::detail;
 TEST_CASE("improve_order finds a local change in a long order")
 {
     // A chain of a thousand nodes; in its middle one branch makes 64 bytes of 1 and another 1 byte of 64.
-    node_id const n = 1000, middle = 500;
-    snapshot const p = sequence(n, n, [&](auto at, effect_sink& s) {
+    std::uint32_t const n = 1000, middle = 500;
+    snapshot const p = sequence(n, n, [&](std::uint32_t at, effect_sink& s) {
         if (at == middle) s.use(middle - 1);          // 64 bytes, made early
         else if (at == middle + 1) s.use(middle - 1); // 64 bytes
         else if (at == middle + 2) s.use(middle + 1); // 1 byte made of them
@@ -92,7 +93,7 @@ TEST_CASE("the example: a list that begins every branch before it finishes one i
 {
     // Four branches: each makes 64 bytes, then 1 byte of them; all four bytes are read at the end.
     std::size_t const branches = 4;
-    snapshot const p = sequence(2 * branches + 1, 2 * branches + 1, [&](auto n, effect_sink& s) {
+    snapshot const p = sequence(2 * branches + 1, 2 * branches + 1, [&](std::uint32_t n, effect_sink& s) {
         if (n >= branches && n != 2 * branches) s.use(n - branches);
         if (n == 2 * branches)
             for (value_id v = branches; v != 2 * branches; ++v) s.use(v);
@@ -188,7 +189,7 @@ TEST_CASE("the example: paths are counted in nodes, and the longest runs first")
 {
     std::vector<std::vector<value_id>> const uses{{}, {0}, {1}, {}, {3}, {2, 4}};
     snapshot const p = sequence(
-        6, 6, [&](auto s) -> auto& { return uses[s]; }, [](auto s) { return std::vector<value_id>{s}; });
+        6, 6, [&](auto s) -> auto& { return uses[s]; }, [](auto s) { return std::vector<value_id>{+s}; });
     order_graph const g = order_graph_of(p, {.bytes = 8});
     CHECK(path_lengths(g) == std::vector<std::uint32_t>{4, 3, 2, 3, 2, 1});
     CHECK(longest_path(g) == std::vector<node_id>{0, 1, 3, 2, 4, 5});
@@ -211,7 +212,7 @@ TEST_CASE("a very long chain has one order")
     std::size_t const n = 200'000;
     snapshot const p = sequence(
         n, n, [](auto s) { return s == 0 ? std::vector<value_id>{} : std::vector<value_id>{s - 1}; },
-        [](auto s) { return std::vector<value_id>{s}; });
+        [](auto s) { return std::vector<value_id>{+s}; });
     order_graph const g = order_graph_of(p, {.bytes = 1});
     CHECK(longest_path(g) == g.listed);
     CHECK(path_lengths(g).front() == n);
@@ -244,7 +245,7 @@ order_graph graph_of(std::vector<std::vector<value_id>> const& uses)
 {
     return order_graph_of(sequence(
                               uses.size(), uses.size(), [&](auto s) -> auto& { return uses[s]; },
-                              [](auto s) { return std::vector<value_id>{s}; }),
+                              [](auto s) { return std::vector<value_id>{+s}; }),
                           {.bytes = 8});
 }
 

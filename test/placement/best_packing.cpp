@@ -157,20 +157,20 @@ byte_count best_fit(placement_shapes const& all, std::vector<byte_count> const& 
 {
     struct obstacle {
         byte_count begin, end;
-        step_id until; // in the direction of time
+        position_id until; // in the direction of time
         bool operator<(obstacle const& o) const { return begin < o.begin; }
     };
-    auto until = [&](std::uint32_t t) {
+    auto until = [&](std::uint32_t t) -> position_id {
         live_range const life = all.shapes[t].life;
-        return forwards ? life.last : no_step - 1 - life.first;
+        return forwards ? +life.last : no_position - 1 - life.first;
     };
     std::vector<obstacle> in_the_way;
     for (std::uint32_t t = 0; t != all.size(); ++t)
         if (origin[t] != no_offset && overlaps(all.shapes[s].life, all.shapes[t].life))
             in_the_way.push_back({origin[t], origin[t] + all.shapes[t].size, until(t)});
     std::sort(in_the_way.begin(), in_the_way.end());
-    in_the_way.push_back({roof.value_or(no_limit - 1), no_limit, no_step});
-    obstacle below{0, 0, no_step};
+    in_the_way.push_back({roof.value_or(no_limit - 1), no_limit, no_position});
+    obstacle below{0, 0, no_position};
     byte_count best = no_offset, best_gap = no_limit;
     for (obstacle const& above : in_the_way) {
         byte_count at = align_up(below.end, all.shapes[s]);
@@ -215,8 +215,8 @@ TEST_CASE("shapes that are all live together, or nested, are packed to the bound
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
         buffers together, brackets;
-        std::vector<step_id> open;
-        for (step_id at = 0; at != 60; ++at) {
+        std::vector<position_id> open;
+        for (position_id at = 0; at != 60; ++at) {
             byte_count const size = 1 + pick.below(50);
             together.push_back({{pick.below(30), 31 + pick.below(30)}, size});
             if (open.empty() || pick.below(2) == 0) {
@@ -248,7 +248,7 @@ TEST_CASE("below a roof a chain of any sizes is packed to the bound")
         random_source pick{std::mt19937{seed}};
         buffers chain;
         byte_count const alignment = 1 + pick.below(3) * 7;
-        for (step_id at = 0; at != 300; ++at)
+        for (position_id at = 0; at != 300; ++at)
             chain.push_back({{at, at + 2}, alignment * (1 + pick.below(at % 50 == 7 ? 90 : 50)), alignment});
         auto const shapes = shapes_of_all({chain});
         byte_count const bound = lower_bound(shapes).bytes;
@@ -435,7 +435,7 @@ TEST_CASE("random shapes: each step agrees with the definition")
                 if (origin[s] == no_offset) least = std::min(least, lowest(s));
             std::optional<std::uint32_t> next;
             byte_count most = 0;
-            for (step_id at = 0; at != shapes.positions.size(); ++at) {
+            for (position_id at = 0; at != shapes.positions.size(); ++at) {
                 byte_count to_come = 0;
                 std::optional<std::uint32_t> first;
                 for (std::uint32_t s : order) {
@@ -569,7 +569,7 @@ TEST_CASE("a time component ends where no live range crosses")
         shapes_of_all({{{{0, 4}, 1}, {{2, 5}, 2}, {{5, 6}, 3}, {{9, 12}, 4}, {{9, 11}, 5}, {{11, 12}, 6}}});
     CHECK(time_components(shapes) == std::vector<std::uint32_t>{0, 2, 3, 6});
     auto const part = component_of(shapes, 3, 6);
-    CHECK(part.positions == std::vector<step_id>{9, 11, 12});
+    CHECK(part.positions == table<position_id, position_id>{9, 11, 12});
     REQUIRE(part.size() == 3);
     CHECK(part.shapes[2].size == 6);
     CHECK(part.shapes[2].life == live_range{1, 2});

@@ -448,7 +448,7 @@ TEST_CASE("random problems: moved bytes are at least the minimum over all moves,
         random_source pick{std::mt19937(seed)};
         placement_problem problem;
         for (std::uint32_t i = 0, n = 2 + pick.below(3); i != n; ++i) {
-            step_id const first = pick.below(5), last = first + 1 + pick.below(4);
+            position_id const first = pick.below(5), last = first + 1 + pick.below(4);
             byte_count const size = 1 + pick.below(4), alignment = 1 + pick.below(2);
             problem.buffers.push_back({{first, last}, size, alignment});
         }
@@ -519,7 +519,7 @@ TEST_CASE("of thousands of buffers few move if few have changed")
     random_source pick{std::mt19937(3)};
     placement_problem problem;
     for (int i = 0; i != 3000; ++i) {
-        step_id const first = pick.below(2000), last = first + 1 + pick.below(60);
+        position_id const first = pick.below(2000), last = first + 1 + pick.below(60);
         problem.buffers.push_back({{first, last}, 1 + byte_count{pick.below(500)}});
     }
     offsets const previous = pack(problem).offset;

@@ -17,7 +17,7 @@ namespace this_test {
 using namespace sublet;
 using namespace sublet::detail;
 
-using ids = std::vector<std::uint32_t>;
+using ids = std::vector<buffer_id>;
 
 namespace {
 
@@ -36,7 +36,7 @@ placement_conflicts four()
 
 order_keys keys_of_sizes(std::vector<byte_count> const& sizes, std::vector<unsigned char> antichain)
 {
-    std::vector<placement_problem::buffer> buffers;
+    table<buffer_id, placement_problem::buffer> buffers;
     for (byte_count s : sizes) buffers.push_back({{}, s});
     return keys_of(buffers, four(), std::move(antichain));
 }
@@ -91,12 +91,13 @@ TEST_CASE("conflicting bytes equal a sum over pairs if each buffer has one begin
 
 namespace {
 
-concurrent_live_ranges live_ranges_of(std::vector<std::vector<step_id>> const& begins, step_id positions)
+concurrent_live_ranges live_ranges_of(std::vector<std::vector<position_id>> const& begins,
+                                      std::uint32_t positions)
 {
     concurrent_live_ranges lives;
     lives.positions = positions;
     for (auto const& row : begins) {
-        for (step_id at : row) lives.begins.append(at);
+        for (position_id at : row) lives.begins.append(at);
         lives.begins.close_row();
         lives.ends.append(positions);
         lives.ends.close_row();
@@ -112,7 +113,7 @@ TEST_CASE("buffers conflict if one begins in a range of the other; positions wit
 {
     // a begins at 0 and forbids [0, 1) and [3, 4), b begins at 1 and forbids [1, 4), c begins at 3
     auto const lives = live_ranges_of({{0}, {1}, {3}}, 6);
-    live_range_lists const lists{
+    buffer_range_lists const lists{
         live_range_lists::source::from_liveness, 6, {0, 2, 3, 4}, {{0, 1}, {3, 4}, {1, 4}, {3, 5}}};
     auto const all = conflicts_among(members{0, 1, 2}, lives, lists);
     CHECK(all.positions() == 3);
@@ -128,7 +129,7 @@ TEST_CASE("buffers conflict if one begins in a range of the other; positions wit
 TEST_CASE("an input begins before all others and conflicts with all other inputs")
 {
     auto const lives = live_ranges_of({{}, {}, {0}, {2}}, 3);
-    live_range_lists const lists{
+    buffer_range_lists const lists{
         live_range_lists::source::from_liveness, 3, {0, 1, 2, 3, 4}, {{0, 1}, {0, 3}, {0, 3}, {2, 3}}};
     auto const all = conflicts_among(members{0, 1, 2, 3}, lives, lists);
     CHECK(all.conflict(0, 1));
@@ -147,8 +148,8 @@ TEST_CASE("random programs: conflicts follow the sharing rule, also for subsets 
         snapshot const p = tasks.program();
         dependence_graph const g = dependences(p, {.role = tasks.role});
         sharing_rule const rule(tasks);
-        std::vector<buffer_id> buffer_of(tasks.values());
-        std::vector<value_id> root;
+        table<value_id, buffer_id> buffer_of(tasks.values());
+        table<buffer_id, value_id> root;
         for (value_id v = 0; v != tasks.values(); ++v)
             if (rule.root[v] == v) root.push_back(v);
         for (value_id v = 0; v != tasks.values(); ++v)
@@ -169,7 +170,7 @@ TEST_CASE("random programs: conflicts follow the sharing rule, also for subsets 
 
 // --- fit concurrently --------------------------------------------------------------------------------------
 
-using buffers = std::vector<placement_problem::buffer>;
+using buffers = table<buffer_id, placement_problem::buffer>;
 
 namespace {
 
@@ -395,7 +396,7 @@ TEST_CASE("a limited query finds a low gap, and otherwise goes above all conflic
     placement_conflicts c;
     std::vector<std::uint32_t> first{0};
     std::vector<live_range> ranges;
-    for (step_id b = 0; b != 1001; ++b) {
+    for (std::uint32_t b = 0; b != 1001; ++b) {
         c.begin.push_back(0);
         c.first_begin.push_back(b + 1);
         ranges.push_back({0, 1});

@@ -318,8 +318,8 @@ TEST_CASE("random buffers: every order agrees with its keys on each pair")
         std::mt19937 pick{seed};
         buffers b(pick() % 12);
         for (auto& x : b) {
-            x.life.first = static_cast<step_id>(pick() % 8);
-            x.life.last = static_cast<step_id>(x.life.first + 1 + pick() % 5);
+            x.life.first = pick() % 8;
+            x.life.last = x.life.first + 1 + pick() % 5;
             x.size = 1 + pick() % 40;
         }
         std::sort(b.begin(), b.end(),
@@ -327,8 +327,8 @@ TEST_CASE("random buffers: every order agrees with its keys on each pair")
         auto const shapes = shapes_of_all({b});
         for (std::size_t i = 0; i != b.size(); ++i) b[i].life = shapes.shapes[i].life; // in ranks
         auto const load = lower_bound(shapes).live_bytes;
-        step_id peak = 0;
-        for (step_id p = 0; p < load.size(); ++p)
+        position_id peak = 0;
+        for (position_id p = 0; p < load.size(); ++p)
             if (load[p] > load[peak]) peak = p;
         auto is_at_peak = [&](placement_problem::buffer const& x) {
             return x.life.first <= peak && peak < x.life.last;
@@ -372,20 +372,20 @@ TEST_CASE("random buffers: every order agrees with its keys on each pair")
         check_falling(placement_order::load, most);
         check_falling(placement_order::peak_distance_coarse, [&](auto const& x) {
             int nearest = 100;
-            for (step_id p = x.life.first; p != x.life.last; ++p)
+            for (position_id p = x.life.first; p != x.life.last; ++p)
                 nearest = std::min(nearest, std::abs(static_cast<int>(p) - static_cast<int>(peak)));
             return -class_by_hand(nearest, 2);
         });
         check_falling(placement_order::peak_distance, [&](auto const& x) {
             int nearest = 100;
-            for (step_id p = x.life.first; p != x.life.last; ++p)
+            for (position_id p = x.life.first; p != x.life.last; ++p)
                 nearest = std::min(nearest, std::abs(static_cast<int>(p) - static_cast<int>(peak)));
             return -class_by_hand(nearest, 5);
         });
         check_falling(placement_order::peak_length,
                       [&](auto const& x) { return is_at_peak(x) ? length(x.life) : 0; });
         check_falling(placement_order::peak_death,
-                      [&](auto const& x) { return is_at_peak(x) ? x.life.last : 0; });
+                      [&](auto const& x) { return is_at_peak(x) ? +x.life.last : 0; });
         check_falling(placement_order::size_class,
                       [&](auto const& x) { return std::pair(doublings(x.size), length(x.life)); });
     }
@@ -408,7 +408,7 @@ TEST_CASE("of two positions with equal load the first comes first, for any sizes
 TEST_CASE("areas beyond 64 bits are equal, and sorted by size")
 {
     buffers b{{{0, 8}, byte_count{1} << 61}, {{0, 6}, (byte_count{1} << 62) - 1}, {{0, 1}, 5}};
-    for (step_id p = 1; p != 8; ++p) b.push_back({{p, p + 1}, p});
+    for (position_id p = 1; p != 8; ++p) b.push_back({{p, p + 1}, p});
     CHECK(ordered(placement_order::area, b) == order{1, 0, 9, 8, 2, 7, 6, 5, 4, 3});
 }
 
@@ -428,10 +428,10 @@ TEST_CASE("random ranges: the maximum equals that of a scan")
         std::vector<byte_count> table(1 + pick() % 17);
         for (auto& x : table) x = pick() % 30;
         detail::range_maximum const maximum(table);
-        for (step_id a = 0; a <= table.size(); ++a)
-            for (step_id b = a; b <= table.size(); ++b) {
+        for (position_id a = 0; a <= table.size(); ++a)
+            for (position_id b = a; b <= table.size(); ++b) {
                 byte_count expected = 0;
-                for (step_id x = a; x != b; ++x) expected = std::max(expected, table[x]);
+                for (position_id x = a; x != b; ++x) expected = std::max(expected, table[x]);
                 CHECK(maximum.over({a, b}) == expected);
             }
     }

@@ -44,7 +44,7 @@ byte_count height_if_packed(placement_shapes const& all, packing const& p)
 placement_problem blocks(random_source& pick, unsigned count)
 {
     placement_problem problem;
-    for (step_id at = 0, block = 0; block != count; ++block) {
+    for (std::uint32_t at = 0, block = 0; block != count; ++block) {
         unsigned const steps = 3 + pick.below(4);
         problem.buffers.push_back({{at, at + steps + 1}, 10 + pick.below(10)});
         for (unsigned i = 0; i != steps; ++i)
@@ -367,7 +367,7 @@ TEST_CASE("small packings are nearly always lowered to the optimum")
         // Slabs cut into bricks: the optimal height is that of a slab.
         byte_count const height = 60;
         buffers b;
-        for (step_id at = 0; at < 12; at += 3)
+        for (position_id at = 0; at < 12; at += 3)
             for (byte_count low = 0; low != height;) {
                 byte_count const size = std::min<byte_count>(height - low, 1 + pick.below(40));
                 b.push_back({{at, at + 3}, size});
@@ -486,7 +486,7 @@ TEST_CASE("random insertions and removals: the list equals that of a scan")
             model.erase(model.begin() + static_cast<std::ptrdiff_t>(gone));
         }
         std::sort(model.begin(), model.end());
-        for (step_id first = 0; first < 55; first += 1 + pick.below(9)) {
+        for (position_id first = 0; first < 55; first += 1 + pick.below(9)) {
             live_range const when{first, first + 1 + pick.below(6)};
             std::vector<std::uint32_t> expected;
             for (piece_entry const& p : model)

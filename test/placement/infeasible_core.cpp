@@ -115,12 +115,12 @@ TEST_CASE("random problems: the core is infeasible, and feasible without any one
         random_source pick{std::mt19937(seed)};
         placement_problem problem;
         for (std::uint32_t i = 0, n = 2 + pick.below(5); i != n; ++i) {
-            step_id const first = pick.below(6), last = first + 1 + pick.below(5);
+            position_id const first = pick.below(6), last = first + 1 + pick.below(5);
             byte_count const size = 1 + pick.below(6), alignment = 1 + pick.below(3);
             byte_count const pinned = pick.below(6) == 0 ? alignment * pick.below(6) : no_offset;
             problem.buffers.push_back({{first, last}, size, alignment, 0, pinned});
             if (pick.below(4) != 0) continue;
-            step_id const from = pick.below(6), to = from + 1 + pick.below(3);
+            position_id const from = pick.below(6), to = from + 1 + pick.below(3);
             byte_count const begin = pick.below(static_cast<std::uint32_t>(size));
             problem.gaps.push_back({i, {from, to}, begin, size});
         }
@@ -202,12 +202,12 @@ TEST_CASE("random pins with gaps: conflicts equal those of a scan over all pairs
         random_source pick{std::mt19937(seed)};
         placement_problem problem;
         for (std::uint32_t i = 0, n = 1 + pick.below(9); i != n; ++i) {
-            step_id const first = pick.below(12), last = first + 1 + pick.below(6);
+            position_id const first = pick.below(12), last = first + 1 + pick.below(6);
             byte_count const size = 1 + pick.below(6);
             byte_count const pinned = pick.below(8) == 0 ? no_offset : pick.below(40);
             problem.buffers.push_back({{first, last}, size, 1, 0, pinned});
             if (pick.below(2) == 0) continue;
-            step_id const from = pick.below(12), to = from + 1 + pick.below(3);
+            position_id const from = pick.below(12), to = from + 1 + pick.below(3);
             byte_count const begin = pick.below(static_cast<std::uint32_t>(size)),
                              end = begin + (size - begin) / 2;
             problem.gaps.push_back({i, {from, to}, begin, end});

@@ -131,9 +131,8 @@ TEST_CASE("the order of buffers does not matter if their begins differ")
         CAPTURE(seed);
         std::mt19937 pick{seed};
         placement_problem problem;
-        for (step_id first = 0, n = 2 + pick() % 8; first != n; ++first)
-            problem.buffers.push_back(
-                {{first, static_cast<step_id>(first + 1 + pick() % 5)}, 1 + pick() % 3});
+        for (position_id first = 0, n = 2 + pick() % 8; first != n; ++first)
+            problem.buffers.push_back({{first, first + 1 + pick() % 5}, 1 + pick() % 3});
         auto const placed = pack(problem);
         std::reverse(problem.buffers.begin(), problem.buffers.end());
         auto reversed = pack(problem);
@@ -194,8 +193,8 @@ TEST_CASE("random problems: no overlap, pins and alignments are kept, conflictin
         problem.buffers.resize(pick() % 14);
         bool const pins = pick() % 3 == 0;
         for (auto& b : problem.buffers) {
-            b.life.first = static_cast<step_id>(pick() % 10);
-            b.life.last = static_cast<step_id>(b.life.first + pick() % 6);
+            b.life.first = pick() % 10;
+            b.life.last = b.life.first + pick() % 6;
             b.size = pick() % 12;
             b.alignment = 1 + pick() % 4;
             b.pool = static_cast<pool_id>(pick() % 2);
@@ -245,8 +244,8 @@ TEST_CASE("thousands of short live ranges are placed without overlap, determinis
     std::mt19937 pick{7};
     placement_problem sparse;
     for (std::size_t i = 0; i != 2000; ++i) {
-        auto const first = static_cast<step_id>(pick() % 20000);
-        sparse.buffers.push_back({{first, static_cast<step_id>(first + 1 + pick() % 40)}, 1 + pick() % 1000});
+        position_id const first = pick() % 20000;
+        sparse.buffers.push_back({{first, first + 1 + pick() % 40}, 1 + pick() % 1000});
     }
     auto const a = pack(sparse), b = pack(sparse);
     CHECK(a.offset == b.offset);
@@ -337,9 +336,8 @@ TEST_CASE("progress reports contain only valid bounds and heights that were foun
         std::mt19937 pick{seed};
         placement_problem problem{{}, {{}}};
         for (std::size_t i = 0; i != 30; ++i) {
-            auto const first = static_cast<step_id>(pick() % 20);
-            problem.buffers.push_back(
-                {{first, first + 1 + static_cast<step_id>(pick() % 8)}, 1 + pick() % 9});
+            position_id const first = pick() % 20;
+            problem.buffers.push_back({{first, first + 1 + pick() % 8}, 1 + pick() % 9});
         }
         pack_options options{.visits = 0, .improve_visits = 0, .nodes = 0};
         placement::pool_result const first = pack(problem, options).pools[0];
@@ -546,7 +544,7 @@ TEST_CASE("windows of more shapes than the exact search takes are searched, and 
         placement_problem problem;
         for (std::uint32_t seed = 1; problem.buffers.size() <= max_searched_shapes; ++seed)
             for (placement_problem::buffer b : bench::draw_dissection(120, seed).buffers) {
-                step_id const start = 100 * (seed - 1);
+                position_id const start = 100 * (seed - 1);
                 b.life = {start + b.life.first, start + b.life.last};
                 b.alignment = alignment;
                 problem.buffers.push_back(b);

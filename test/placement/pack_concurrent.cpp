@@ -19,7 +19,7 @@ namespace {
 
 /// The buffers of a random program, as a planner passes them, and by buffer one of its values.
 struct drawn_problem {
-    std::vector<value_id> root; // by buffer
+    table<buffer_id, value_id> root;
     placement_problem problem;
     concurrent_live_ranges lives;
     conflict_ranges conflicts;
@@ -27,12 +27,12 @@ struct drawn_problem {
     explicit drawn_problem(random_tasks const& tasks)
     {
         snapshot const p = tasks.program();
-        std::vector<buffer_id> buffer_of(tasks.values(), no_buffer);
+        table<value_id, buffer_id> buffer_of(tasks.values(), no_buffer);
         for (value_id v = 0; v != tasks.values(); ++v) {
             value_id r = v;
             while (tasks.alias_of[r] != no_value) r = tasks.alias_of[r];
             if (r == v && tasks.role[v] != value_role::external) {
-                buffer_of[v] = static_cast<buffer_id>(root.size());
+                buffer_of[v] = buffer_id::of(root.size());
                 root.push_back(v);
                 problem.buffers.push_back({{}, tasks.bytes[v], tasks.alignment[v], tasks.pool[v]});
             }
@@ -79,13 +79,13 @@ bool is_valid(drawn_problem const& drawn, sharing_rule const& rule, placement co
 /// first also begins behind all others, so that conflicts are no live ranges in one order.
 struct chain_problem {
     concurrent_live_ranges lives;
-    live_range_lists conflicts;
-    chain_problem(step_id n, bool all_conflict, bool with_branch = false)
+    buffer_range_lists conflicts;
+    chain_problem(std::uint32_t n, bool all_conflict, bool with_branch = false)
     {
         lives.positions = n + with_branch;
         std::vector<std::uint32_t> first{0};
         std::vector<live_range> ranges;
-        for (step_id b = 0; b != n; ++b) {
+        for (std::uint32_t b = 0; b != n; ++b) {
             lives.begins.append(b);
             if (with_branch && b == 0) lives.begins.append(n);
             lives.begins.close_row();
@@ -101,7 +101,7 @@ struct chain_problem {
 placement place_all(std::vector<placement_problem::buffer> buffers, bool all_conflict = true,
                     std::vector<pool_limits> pools = {})
 {
-    chain_problem const row(static_cast<step_id>(buffers.size()), all_conflict);
+    chain_problem const row(static_cast<std::uint32_t>(buffers.size()), all_conflict);
     return place_concurrently(placement_problem{std::move(buffers), std::move(pools)}, row.lives,
                               row.conflicts);
 }
@@ -263,13 +263,13 @@ TEST_CASE("buffers of steps in one order are placed as pack() places them")
     for (std::uint32_t seed = 0; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
-        step_id const n = 2 + pick.below(40);
+        std::uint32_t const n = 2 + pick.below(40);
         concurrent_live_ranges lives;
         lives.positions = n;
         std::vector<std::uint32_t> first{0};
-        std::vector<live_range> ranges;
+        table<buffer_id, live_range> ranges;
         placement_problem problem;
-        for (step_id b = 0; b != n; ++b) { // each begins at a position of its own
+        for (std::uint32_t b = 0; b != n; ++b) { // each begins at a position of its own
             live_range const its{b, smaller(n, b + 1 + pick.below(8))};
             problem.buffers.push_back({its, 1 + byte_count{pick.below(30)}, 1 + byte_count{pick.below(3)}});
             if (pick.below(40) == 0 && b == 0) problem.buffers.back().pinned = 6 * byte_count{pick.below(5)};
@@ -280,7 +280,7 @@ TEST_CASE("buffers of steps in one order are placed as pack() places them")
             ranges.push_back(its);
             first.push_back(b + 1);
         }
-        live_range_lists const conflicts{live_range_lists::source::from_liveness, n, first, ranges};
+        buffer_range_lists const conflicts{live_range_lists::source::from_liveness, n, first, ranges};
         placement const line = pack(problem), all = place_concurrently(problem, lives, conflicts);
         REQUIRE(all.pools[0].height == line.pools[0].height);
         REQUIRE(all.offset == line.offset);
@@ -290,7 +290,7 @@ TEST_CASE("buffers of steps in one order are placed as pack() places them")
         placement const quick = place_concurrently(problem, lives, conflicts, {.visits = 0});
         for (buffer_id a = 0; a != n; ++a)
             for (buffer_id b = 0; b != a; ++b)
-                if (ranges[b].last > a) // b begins first
+                if (ranges[b].last > +a) // b begins first
                     REQUIRE_FALSE(overlap(quick.offset[a], problem.buffers[a].size, quick.offset[b],
                                           problem.buffers[b].size));
     }

@@ -29,7 +29,7 @@ placement_problem draw(std::uint32_t seed)
     random_source pick{std::mt19937(seed)};
     placement_problem problem;
     for (std::uint32_t i = 0, n = 1 + pick.below(14); i != n; ++i) {
-        step_id const first = pick.below(10), last = first + 1 + pick.below(6);
+        position_id const first = pick.below(10), last = first + 1 + pick.below(6);
         byte_count const size = 1 + pick.below(12), alignment = 1 + pick.below(4);
         problem.buffers.push_back({{first, last}, size, alignment, pick.below(2)});
     }
@@ -116,8 +116,8 @@ TEST_CASE("a bound of padding names buffers of one position, and none can be lef
 {
     // 40 buffers of one alignment, of which the last twenty are live together, and one is in gaps.
     placement_problem problem;
-    for (step_id i = 0; i != 40; ++i) {
-        step_id const first = i < 20 ? i % 5 : 10 + i % 7;
+    for (std::uint32_t i = 0; i != 40; ++i) {
+        position_id const first = i < 20 ? i % 5 : 10 + i % 7;
         problem.buffers.push_back({{first, i < 20 ? first + 3 : 30u}, 1 + (i * 37u) % 100, 64});
     }
     problem.gaps.push_back({25, {20, 22}, 0, 0});
@@ -204,7 +204,8 @@ TEST_CASE("stopped at any question, a placement is valid, and little is done aft
             random_source pick{std::mt19937(buffers)};
             placement_problem problem;
             for (std::uint32_t i = 0; i != buffers; ++i) {
-                step_id const first = pick.below(buffers / 4), last = first + 1 + pick.below(buffers / 10);
+                position_id const first = pick.below(buffers / 4),
+                                  last = first + 1 + pick.below(buffers / 10);
                 problem.buffers.push_back({{first, last}, 1 + pick.below(1000), alignment});
             }
             compare(problem, 5, 40);
@@ -413,7 +414,7 @@ placement_problem draw_choices(random_source& pick)
                                  .alignment = 1 + pick.below(3),
                                  .largest_block = pick.below(3) == 0 ? 8 + pick.below(16) : no_limit});
     for (std::uint32_t b = 0, n = 2 + pick.below(3); b != n; ++b) {
-        step_id const first = pick.below(4);
+        position_id const first = pick.below(4);
         problem.buffers.push_back({.life = {first, first + 1 + pick.below(4)},
                                    .size = 1 + pick.below(12),
                                    .alignment = 1 + pick.below(3),
@@ -661,10 +662,10 @@ TEST_CASE("of very many buffers the bound is the peak of a thread, or of the buf
 {
     placement_problem problem;
     problem.clocks.threads = 3;
-    for (step_id b = 0; b != 5000; ++b) {
+    for (std::uint32_t b = 0; b != 5000; ++b) {
         problem.buffers.push_back({{}, 1 + b * b % 97});
-        for (step_id begin : {b, b / 2, b / 3}) problem.clocks.begin.push_back(begin);
-        for (step_id end : {b + 5 + b % 7, b / 2 + b % 3, b / 3 + 2}) problem.clocks.end.push_back(end);
+        for (std::uint32_t begin : {b, b / 2, b / 3}) problem.clocks.begin.push_back(begin);
+        for (std::uint32_t end : {b + 5 + b % 7, b / 2 + b % 3, b / 3 + 2}) problem.clocks.end.push_back(end);
     }
     detail::pack_options const few{.visits = 100'000, .improve_visits = 0, .nodes = 0};
     placement const p = place(problem, {}, few);
@@ -682,9 +683,9 @@ TEST_CASE("of very many buffers the bound is the peak of a thread, or of the buf
 TEST_CASE("more conflicts of buffers with clocks than fit memory are refused before they take any")
 {
     placement_problem problem{.buffers = {}, .clocks = {2, {}, {}}};
-    for (step_id i = 0; i != 6000; ++i) { // each begins by itself, and conflicts with all others
+    for (std::uint32_t i = 0; i != 6000; ++i) { // each begins by itself, and conflicts with all others
         problem.buffers.push_back({{}, 1});
-        for (step_id t = 0; t != 2; ++t) {
+        for (std::uint32_t t = 0; t != 2; ++t) {
             problem.clocks.begin.push_back(t == 0 ? i : 6000 - i);
             problem.clocks.end.push_back(6000);
         }
@@ -697,11 +698,12 @@ TEST_CASE("more conflicts of buffers with clocks than fit memory are refused bef
 
 TEST_CASE("shapes of very many pieces are not searched: no stop is asked for while they are compared")
 {
-    auto is_searched = [](step_id buffers, step_id gaps) {
+    auto is_searched = [](std::uint32_t buffers, std::uint32_t gaps) {
         placement_problem problem;
         for (buffer_id b = 0; b != buffers; ++b) {
             problem.buffers.push_back({{0, 2 * gaps + 1}, 8});
-            for (step_id g = 0; g != gaps; ++g) problem.gaps.push_back({b, {2 * g, 2 * g + 1}, 0, 4 + g % 2});
+            for (std::uint32_t g = 0; g != gaps; ++g)
+                problem.gaps.push_back({b, {2 * g, 2 * g + 1}, 0, 4 + g % 2});
         }
         std::vector<buffer_id> all(buffers);
         std::iota(all.begin(), all.end(), buffer_id{0});

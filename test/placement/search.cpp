@@ -63,7 +63,7 @@ TEST_CASE("backjumping and bounds of postponed shapes skip no stacking")
         auto const all = shapes_of_all(problem);
         if (all.fault != shape_fault::none) continue;
         byte_count load = 0;
-        for (step_id r = 0; r < all.positions.size(); ++r) {
+        for (position_id r = 0; r < all.positions.size(); ++r) {
             byte_count alive = 0;
             for (shape_piece const& p : all.pieces)
                 if (contains(p.when, r)) alive += p.end - p.begin;

@@ -40,7 +40,7 @@ TEST_CASE("a section holds the live shapes, and each set of live shapes is in a 
         if (all.fault != shape_fault::none) continue;
         auto const p = search_problem_of(scale_down(all));
         byte_count most = 0;
-        for (step_id rank = 0; rank + 1 < all.positions.size(); ++rank) {
+        for (position_id rank = 0; rank + 1 < all.positions.size(); ++rank) {
             byte_count alive = 0;
             for (shape_piece const& piece : all.pieces)
                 if (contains(piece.when, rank)) alive += piece.end - piece.begin;

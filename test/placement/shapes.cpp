@@ -37,7 +37,7 @@ placement_shapes shapes_of_all(placement_problem const& problem)
 }
 
 /// The solid part of a shape at a position.
-placement_oracle::extent solid_at(placement_shapes const& all, std::uint32_t s, step_id position)
+placement_oracle::extent solid_at(placement_shapes const& all, std::uint32_t s, position_id position)
 {
     placement_oracle::extent found;
     for (shape_piece const& p : all.pieces_of(s))
@@ -56,7 +56,7 @@ TEST_CASE("a buffer without gaps is one rectangle")
     auto const shapes = shapes_of(problem, {0});
     REQUIRE(shapes.size() == 1);
     CHECK(shapes.is_plain(0));
-    CHECK(shapes.positions == std::vector<step_id>{4, 9});
+    CHECK(shapes.positions == table<position_id, position_id>{4, 9});
 }
 
 TEST_CASE("buffers of 0 bytes are in no shape, and equal begins keep the order of members")
@@ -198,7 +198,7 @@ TEST_CASE("random problems: the shapes agree with the definitions")
             CHECK((s == 0 || all.shapes[s - 1].life.first <= shape.life.first));
             CHECK(shape.life ==
                   live_range{all.pieces_of(s).front().when.first, all.pieces_of(s).back().when.last});
-            for (step_id at = 0; at != 16; ++at) {
+            for (position_id at = 0; at != 16; ++at) {
                 auto const is = solid_at(all, s, at);
                 auto const should = at < g.solid.size() ? g.solid[at] : placement_oracle::extent{};
                 CHECK(is.is_solid() == should.is_solid());
@@ -372,9 +372,9 @@ TEST_CASE("a bound beyond 64 bits is refused")
     byte_count const half = byte_count{1} << 61;
     std::vector<placement_problem::buffer> eight(8, {{0, 2}, half});
     CHECK_THROWS_AS((void)bound_of({eight}), precondition_error);
-    for (step_id i = 0; i != 8; ++i) eight[i].life = {i, 20};
+    for (position_id i = 0; i != 8; ++i) eight[i].life = {i, 20};
     CHECK_THROWS_AS((void)bound_of({eight}), precondition_error);
-    for (step_id i = 0; i != 8; ++i) eight[i].life = {i, i + 2};
+    for (position_id i = 0; i != 8; ++i) eight[i].life = {i, i + 2};
     CHECK(bound_of({eight}).bytes == 2 * half);
 }
 
@@ -556,7 +556,7 @@ TEST_CASE("random residue classes: the intersection equals trial of all offsets"
 namespace {
 
 struct plain_piece {
-    step_id first, last;
+    position_id first, last;
     byte_count begin, end;
     friend bool operator==(plain_piece const&, plain_piece const&) = default;
 };
@@ -702,12 +702,12 @@ TEST_CASE("random pieces: merging agrees with each position, with the fewest pie
             p.when.last = p.when.first + 1 + pick.below(15 - p.when.first);
             p.begin = pick.below(6);
             p.end = p.begin + 1 + pick.below(6);
-            for (step_id at = p.when.first; at != p.when.last; ++at)
+            for (position_id at = p.when.first; at != p.when.last; ++at)
                 painted[at] = {std::min(painted[at].first, p.begin), std::max(painted[at].second, p.end)};
         }
         merge_pieces(pieces);
         expected should;
-        for (step_id at = 0; at != 15; ++at) {
+        for (position_id at = 0; at != 15; ++at) {
             auto const [begin, end] = painted[at];
             if (end == 0) continue;
             bool const goes_on = !should.empty() && should.back().last == at &&
@@ -721,10 +721,11 @@ TEST_CASE("random pieces: merging agrees with each position, with the fewest pie
 
 TEST_CASE("positions become their ranks, whether dense or sparse")
 {
-    for (step_id scale : {1u, 3u, 1000u, 100'000'000u}) {
+    for (std::uint32_t scale : {1u, 3u, 1000u, 100'000'000u}) {
         std::vector<shape_piece> pieces{
             {{4 * scale, 9 * scale}, 0, 8}, {{0, 4 * scale}, 0, 8}, {{7 * scale, 40 * scale}, 0, 8}};
-        CHECK(rank_positions(pieces) == std::vector<step_id>{0, 4 * scale, 7 * scale, 9 * scale, 40 * scale});
+        CHECK(rank_positions(pieces) ==
+              table<position_id, position_id>{0, 4 * scale, 7 * scale, 9 * scale, 40 * scale});
         CHECK(plain(pieces) == expected{{1, 3, 0, 8}, {0, 1, 0, 8}, {2, 4, 0, 8}});
     }
     std::vector<shape_piece> none;

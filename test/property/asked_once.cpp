@@ -51,13 +51,13 @@ void expect(bool holds) { CHECK(holds); }
 /// Makes callables of tables, and counts their calls. Copies of a callable count together.
 class counting {
 public:
-    template <class T>
-    auto operator()(std::string const& name, per_value<T> const& property, std::size_t count)
+    template <class T, class Id>
+    auto operator()(std::string const& name, per_value<T, Id> const& property, std::size_t count)
     {
         std::vector<unsigned>& of = calls_[name];
         of.assign(count, 0);
-        auto table = std::make_shared<std::vector<typename per_value<T>::cell>>(property.tabulate(count));
-        return [&of, table, name, this](value_id v) {
+        auto table = std::make_shared<std::vector<typename per_value<T, Id>::cell>>(property.tabulate(count));
+        return [&of, table, name, this](Id v) {
             ++of.at(v);
             if (name == refuses_) throw refusal{};
             return static_cast<T>((*table)[v]);
@@ -187,7 +187,8 @@ TEST_CASE("planners ask once, and plan as with tables")
         });
         expect_asked_once("plan_with_handoffs", [&](counting& c) {
             plan_options const counted = c.options(all, n);
-            handoff_options const how{.duration = c("duration", per_value<tick_count>(2), p.steps())};
+            handoff_options const how{.duration =
+                                          c("duration", per_value<tick_count, step_id>(2), p.steps())};
             expect(plan_with_handoffs(p, counted, how).plan ==
                    plan_with_handoffs(p, all, {.duration = tick_count{2}}).plan);
         });
@@ -317,7 +318,7 @@ TEST_CASE("analyses, orders, slots and rewritings ask once")
         expect_asked_once("share_slots", [&](counting& c) {
             plan_options const counted = c.options(all, n);
             slot_options const how{.strategy = kind,
-                                   .takes_part = c("takes_part", per_value<bool>(true), p.steps())};
+                                   .takes_part = c("takes_part", per_value<bool, step_id>(true), p.steps())};
             expect(share_slots(p, counted, how).slot_of == slots.slot_of);
         });
         expect_asked_once("log_sharing",
@@ -339,9 +340,9 @@ TEST_CASE("analyses, orders, slots and rewritings ask once")
             [&](counting& c) { (void)releases(p, plan.buffers.size(), plan.buffer_of, c.lives(all, n)); },
             {"alias_of", "view_offset", "bytes"});
 
-        csr_graph const clique{csr_rows::gathered(n, [&](auto add) {
-            for (value_id v = 0; v != n; ++v)
-                for (value_id w = 0; w != n; ++w)
+        csr_graph const clique{csr_rows<node_id, node_id>::gathered(n, [&](auto add) {
+            for (node_id v = 0; v != n; ++v)
+                for (node_id w = 0; w != n; ++w)
                     if (v != w) add(v, w);
         })};
         expect_asked_once("color_graph", [&](counting& c) {
@@ -358,7 +359,7 @@ TEST_CASE("analyses, orders, slots and rewritings ask once")
 TEST_CASE("place asks once for each buffer, with positions and with clocks")
 {
     placement_problem problem;
-    for (step_id i = 0; i != 6; ++i) problem.buffers.push_back({{i, i + 2}, 8u + i});
+    for (position_id i = 0; i != 6; ++i) problem.buffers.push_back({{i, i + 2}, 8u + i});
     placement_problem with_clocks = problem;
     with_clocks.clocks.threads = 1;
     for (std::uint32_t i = 0; i != 6; ++i) {

@@ -110,7 +110,7 @@ TEST_CASE("a Boost graph of operations is ordered, planned, shared and rewritten
 
         CHECK(share_slots(p, options).slot_of == share_slots(list, options).slot_of);
         std::vector<buffer_id> each; // one buffer per value
-        for (value_id v = 0; v != p.values(); ++v) each.push_back(v);
+        for (value_id v = 0; v != p.values(); ++v) each.push_back(+v);
         CHECK(releases(p, each.size(), each).counter == releases(list, each.size(), each).counter);
 
         auto tight = options;

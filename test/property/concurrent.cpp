@@ -77,19 +77,19 @@ struct seen_tasks {
     /// The live ranges if the steps run in sequence by position.
     void list_lives()
     {
-        std::vector<step_id> turn(program.steps()); // by step
-        step_id next = 0;
-        for (step_id at = 0; at != g.positions(); ++at)
+        std::vector<position_id> turn(program.steps()); // by step
+        position_id next = 0;
+        for (position_id at = 0; at != g.positions(); ++at)
             if (g.position_of[g.step_at[at]] == at) turn[g.step_at[at]] = next++;
         for (buffer_id b = 0; b != problem.buffers.size(); ++b) {
             live_range& life = problem.buffers[b].life;
-            life.first = lives.begins[b].empty() ? 0 : next;
-            for (step_id at : lives.begins[b]) life.first = smaller(life.first, turn[g.step_at[at]]);
+            life.first = lives.begins[b].empty() ? position_id{0} : next;
+            for (position_id at : lives.begins[b]) life.first = smaller(life.first, turn[g.step_at[at]]);
             life.last = life.first + 1;
-            for (step_id at : lives.ends[b]) {
+            for (position_id at : lives.ends[b]) {
                 bool const is_kept = at == lives.positions;
                 step_id const s = is_kept ? no_step : g.step_at[at];
-                life.last = larger(life.last, is_kept ? next + 1 : turn[s] + (g.position_of[s] == at));
+                life.last = larger(+life.last, is_kept ? next + 1 : turn[s] + (g.position_of[s] == at));
             }
         }
     }
@@ -409,7 +409,8 @@ bool forget_alignment(random_source&, random_tasks& tasks)
 bool take_the_wrong_pool(random_source& pick, random_tasks& tasks)
 {
     if (tasks.values() == 0) return false;
-    tasks.pool[pick.below(static_cast<unsigned>(tasks.values()))] ^= 1;
+    pool_id& pool = tasks.pool[pick.below(static_cast<unsigned>(tasks.values()))];
+    pool = pool ^ 1u;
     return true;
 }
 

@@ -38,18 +38,18 @@ std::vector<node_id> draw_order(decoder_list const& list, random_source& pick)
     dependence_graph const g = dependences(list);
     REQUIRE(!g.violation);
     std::vector<std::size_t> waits;
-    std::vector<step_id> ready;
+    std::vector<position_id> ready;
     std::vector<node_id> order;
-    for (step_id at = 0; at != g.positions(); ++at) {
+    for (position_id at = 0; at != g.positions(); ++at) {
         waits.push_back(g.before[at].size());
         if (waits[at] == 0) ready.push_back(at);
     }
     while (!ready.empty()) {
         std::size_t const drawn = pick.below(static_cast<unsigned>(ready.size()));
-        step_id const at = ready[drawn];
+        position_id const at = ready[drawn];
         ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(drawn));
-        order.push_back(g.step_at[at]); // one step is one node
-        for (step_id next : g.after[at])
+        order.push_back(+g.step_at[at]); // one step is one node
+        for (position_id next : g.after[at])
             if (--waits[next] == 0) ready.push_back(next);
     }
     return order;

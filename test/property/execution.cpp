@@ -362,7 +362,8 @@ memory_plan by_class(random_program const& p, memory_plan plan, bool is_spread)
 }
 
 /// Whether the step at this position is declared to write `to` over its last read, `from`.
-bool is_pair_at(random_program const& p, class_history const& touches, value_id from, value_id to, step_id at)
+bool is_pair_at(random_program const& p, class_history const& touches, value_id from, value_id to,
+                position_id at)
 {
     for (auto const& [in, out] : p.turns()[at].what->pairs)
         if (p.root(in) == from && p.root(out) == to && touches.at(from).count(at) != 0 &&
@@ -379,7 +380,7 @@ std::vector<std::pair<value_id, value_id>> clashes(random_program const& p, memo
     auto at = [&](value_id r) { return plan.offset_of(r); };
     std::set<value_id> is_reused;
     std::set<std::pair<value_id, value_id>> handed_over;
-    for (step_id position = 0; position != p.turns().size(); ++position)
+    for (position_id position = 0; position != p.turns().size(); ++position)
         for (auto const& [in, out] : p.turns()[position].what->pairs) {
             value_id const from = p.root(in), to = p.root(out);
             if (lives.count(from) == 0 || lives.count(to) == 0 || is_reused.count(from) != 0) continue;
@@ -453,19 +454,19 @@ std::vector<clobbered_value::finding> exercised(random_program const& p, injecte
     auto is_input = [&](value_id r) { return has_role(p.class_role(r), value_role::input); };
     auto is_output = [&](value_id r) { return has_role(p.class_role(r), value_role::output); };
     auto next_touch = [&](value_id r,
-                          int after) -> std::optional<step_id> { // position; the number of positions: the end
+                          int after) -> std::optional<position_id> { // the number of positions: the end
         for (auto const& [at, how] : touches.at(r))
             if (static_cast<int>(at) > after) return at;
-        if (is_output(r)) return static_cast<step_id>(turns.size());
+        if (is_output(r)) return static_cast<position_id>(turns.size());
         return std::nullopt;
     };
-    auto last_write = [&](value_id r, step_id before) { // the step
+    auto last_write = [&](value_id r, position_id before) { // the step
         step_id step = no_step;
         for (auto const& [at, how] : touches.at(r))
             if (at < before && !how.written.empty()) step = turns[at].id;
         return step;
     };
-    auto clobber_finding = [&](value_id overwritten, value_id clobber, step_id reader) {
+    auto clobber_finding = [&](value_id overwritten, value_id clobber, position_id reader) {
         return clobbered_value::finding{.value = overwritten,
                                         .producer = last_write(overwritten, reader),
                                         .reader = reader == turns.size() ? no_step : turns[reader].id,
@@ -477,7 +478,7 @@ std::vector<clobbered_value::finding> exercised(random_program const& p, injecte
         if (auto const reader = next_touch(first, -1)) return {clobber_finding(first, second, *reader)};
         return {};
     }
-    step_id const at = p.first_write(touches.at(second));
+    position_id const at = p.first_write(touches.at(second));
     bool const is_touched = touches.at(first).count(at) != 0;
     bool const is_written = is_touched && !touches.at(first).at(at).written.empty();
     bool const is_last = !next_touch(first, static_cast<int>(at));

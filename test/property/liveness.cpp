@@ -347,7 +347,7 @@ TEST_CASE("live ranges hold the positions of the steps that a value occupies, in
             }
             bool agree = ranges.positions() == p.steps();
             for (value_id v = 0; v != p.values(); ++v)
-                for (step_id at = 0; at != steps.size(); ++at) {
+                for (position_id at = 0; at != steps.size(); ++at) {
                     bool is_inside = false;
                     for (live_range r : ranges[v]) is_inside = is_inside || contains(r, at);
                     agree = agree && is_inside == occupied[steps[at]][v];

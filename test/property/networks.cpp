@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -43,7 +44,8 @@ snapshot as_flow(network::op_list const& net)
     std::size_t const ops = net.uses.size();
     return tasks(
         ops, ops, [ops](node_id n) { return std::vector<node_id>(n + 1 == ops ? 0 : 1, n + 1); },
-        [&net](node_id n) { return std::span(net.uses[n]); }, [](node_id n) { return std::vector{n}; });
+        [&net](node_id n) { return std::span(net.uses[n]); },
+        [](node_id n) { return std::vector<value_id>{+n}; });
 }
 
 /// As many operations as a training step of SE-ResNeXt-152: blocks of five, each with a sum.
@@ -120,7 +122,8 @@ TEST_CASE("liveness over an operation list agrees with lifetimes, by every polic
         std::size_t wrong = 0;
         for (value_id v = 0; v != p.values(); ++v)
             for (node_id n = v < 50 ? 0 : v - 50; n != std::min<std::size_t>(p.nodes(), v + 400); ++n)
-                wrong += live.is_live_out(v, n) != (contains(lives.of[v], n) && contains(lives.of[v], n + 1));
+                wrong +=
+                    live.is_live_out(v, n) != (contains(lives.of[v], +n) && contains(lives.of[v], n + 1));
         CHECK(wrong == 0);
     }
 }
@@ -129,18 +132,19 @@ TEST_CASE("an interference graph coloured greedily by size, as by Caffe2's memon
           "than the peak")
 {
     auto const table = buffers_of(network::resnet50());
-    auto const found = interference(table.buffers.size(), [&](auto b) { return table.buffers[b].life; });
+    auto const found =
+        interference(table.buffers.size(), [&](std::uint32_t b) { return table.buffers[b].life; });
     csr_graph const& graph = found.graph();
     auto const colored = color(found, {.by = coloring_options::heuristic::by_size,
-                                       .bytes = [&](auto b) { return table.buffers[b].size; }});
-    for (value_id v = 0; v != graph.rows(); ++v)
-        for (value_id w : graph[v]) CHECK(colored.plan.slot_of[v] != colored.plan.slot_of[w]);
+                                       .bytes = [&](std::uint32_t b) { return table.buffers[b].size; }});
+    for (node_id v = 0; v != graph.rows(); ++v)
+        for (node_id w : graph[v]) CHECK(colored.plan.slot_of[v] != colored.plan.slot_of[w]);
     CHECK(colored.clique.size() == 3);
     CHECK(colored.least_bytes == 9633792);
     CHECK(colored.total_bytes == 10436608);
     CHECK(color(graph).is_optimal());
-    auto const refused =
-        interference(table.buffers.size(), [&](auto b) { return table.buffers[b].life; }, {.budget = 64});
+    auto const refused = interference(table.buffers.size(),
+                                      [&](std::uint32_t b) { return table.buffers[b].life; }, {.budget = 64});
     CHECK_THROWS_AS((void)color(refused), precondition_error);
 }
 

@@ -35,8 +35,8 @@ snapshot const views_of_views = tasks(
     4, 4, [](node_id n) { return n == 3 ? std::vector<node_id>{} : std::vector<node_id>{n + 1}; },
     [](node_id n, effect_sink& sink) {
         if (n != 0) sink.use(n - 1);
-        if (n == 1 || n == 2) sink.view(n);
-        else sink.def(n);
+        if (n == 1 || n == 2) sink.view(+n);
+        else sink.def(+n);
     });
 
 plan_options options_with(byte_count root, byte_count view, byte_count view_of_view, bool check = true)
@@ -80,8 +80,8 @@ TEST_CASE("the view and its root are reported, even if the class is written over
         4, 4, [](node_id n) { return n == 3 ? std::vector<node_id>{} : std::vector<node_id>{n + 1}; },
         [](node_id n, effect_sink& sink) {
             if (n != 0) sink.use(n - 1);
-            if (n == 2) sink.view(n);
-            else sink.def(n);
+            if (n == 2) sink.view(+n);
+            else sink.def(+n);
             if (n == 1) sink.may_overwrite(0, 1);
         });
     for (bool check : {true, false}) {

@@ -1092,7 +1092,8 @@ private:
                 auto const& values = words.words().values;
                 byte_count const bytes =
                     one.initial == none ? 1 + pick_.below(24) : values[one.initial].bytes;
-                pool_id const pool = one.initial == none ? 0 : values[words.words().root(one.initial)].pool;
+                pool_id const pool =
+                    one.initial == none ? pool_id{0} : values[words.words().root(one.initial)].pool;
                 if (!outer.empty() && chance(25)) {
                     one.result = any(outer);
                     if (values[one.result].bytes != bytes || values[one.result].of != none) one.result = none;

@@ -84,7 +84,7 @@ placement_problem mirrored(random_source& pick, placement_problem const& problem
     std::vector<buffer_id> number;
     for (buffer_id b = 0; b != problem.buffers.size(); ++b)
         number.insert(number.begin() + pick.below(b + 1), b);
-    constexpr step_id end = 100;
+    constexpr std::uint32_t end = 100;
     auto turned = [](live_range r) { return live_range{end - r.last, end - r.first}; };
     for (buffer_id b = 0; b != problem.buffers.size(); ++b) {
         other.buffers[number[b]] = problem.buffers[b];

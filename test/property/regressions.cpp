@@ -269,7 +269,7 @@ TEST_CASE("memonger.cc 9: the smallest free slot that is large enough is taken, 
                        : s == 3 ? std::vector<value_id>{2}
                                 : std::vector<value_id>{};
             },
-            [](step_id s) { return std::vector<value_id>{s}; });
+            [](step_id s) { return std::vector<value_id>{+s}; });
         std::vector<byte_count> const bytes{large_first ? 100u : 10u, large_first ? 10u : 100u, 4, 8};
         auto const g = dependences(p);
         auto const lives = concurrent_lifetimes(p, g, 4, {0, 1, 2, 3}, std::vector<value_role>(4));
@@ -287,7 +287,7 @@ TEST_CASE("memonger.cc 9: the smallest free slot that is large enough is taken, 
     // a slot of 4 bytes grows to 8, and its new size counts
     snapshot const two = sequence(
         3, 3, [](step_id s) { return s == 0 ? std::vector<value_id>{} : std::vector<value_id>{s - 1}; },
-        [](step_id s) { return std::vector<value_id>{s}; });
+        [](step_id s) { return std::vector<value_id>{+s}; });
     auto const g = dependences(two);
     auto const lives = concurrent_lifetimes(two, g, 3, {0, 1, 2}, std::vector<value_role>(3));
     std::vector<byte_count> const sizes{4, 1, 8};
@@ -316,7 +316,7 @@ TEST_CASE("memonger.cc 11: planning a planned program again gives the same slots
     std::vector<value_id> slot_of; // names of slots, as a rewriter would write them into the program
     for (value_id v = 0; v != first.program.values(); ++v) {
         buffer_id const b = first.slots.plan.buffer_of[v];
-        slot_of.push_back(b == no_buffer ? v : 100 + first.slots.slots.slot_of[b]);
+        slot_of.push_back(b == no_buffer ? +v : 100 + first.slots.slots.slot_of[b]);
     }
     snapshot const renamed = sequence(ops.reads.size(), 200, [&](step_id s, effect_sink& sink) {
         for (touch t : first.program.touches(s))

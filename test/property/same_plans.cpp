@@ -89,7 +89,7 @@ placement_problem hard_problem(std::uint32_t seed, std::uint32_t buffers, std::u
     auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
     placement_problem problem;
     for (std::uint32_t i = 0; i != buffers; ++i) {
-        step_id const first = below(positions), length = 1 + below(1 + positions / 3);
+        position_id const first = below(positions), length = 1 + below(1 + positions / 3);
         byte_count const size = byte_count{1 + below(64)} << below(8);
         problem.buffers.push_back({{first, first + length}, size});
     }

@@ -17,6 +17,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <thread>
@@ -69,10 +70,11 @@ std::size_t count_undetected(snapshot const& p, plan_options const& options, Mod
     REQUIRE(!check_waits(p, options, plan_of(mode), order.lowered.step_at, order.waits.after));
     std::size_t found = 0;
     for (step_waits::wait const& dropped : order.waits.list) {
-        csr_rows const after = csr_rows::gathered(order.lowered.step_at.size(), [&](auto add) {
-            for (step_waits::wait const& wait : order.waits.list)
-                if (!(wait == dropped)) add(wait.from, wait.to);
-        });
+        auto const after =
+            csr_rows<position_id, position_id>::gathered(order.lowered.step_at.size(), [&](auto add) {
+                for (step_waits::wait const& wait : order.waits.list)
+                    if (!(wait == dropped)) add(wait.from, wait.to);
+            });
         found += !check_waits(p, options, plan_of(mode), order.lowered.step_at, after);
     }
     return found;
@@ -146,7 +148,7 @@ TEST_CASE("singa-680: an operation that does not declare a read would run too ea
 TEST_CASE("singa-twice: a step that is listed twice runs once, under every policy and number of workers")
 {
     // Each step reads the one before twice, next to a duplicate edge; every third has other successors.
-    constexpr step_id steps = 60;
+    constexpr std::uint32_t steps = 60;
     snapshot const program = tasks(
         steps, steps,
         [](node_id n) {
@@ -158,13 +160,13 @@ TEST_CASE("singa-twice: a step that is listed twice runs once, under every polic
         [](node_id n, effect_sink& s) {
             if (n != 0) s.use(n - 1), s.use(n - 1);
             if (n > 3) s.use(n - 3);
-            s.def(n);
+            s.def(+n);
         });
     snapshot const wide = tasks(
         steps, steps, [](node_id) { return std::vector<node_id>{}; },
         [](node_id n, effect_sink& s) {
             if (n > 6) s.use(n / 7), s.use(n / 7), s.use(n / 7 + 1);
-            s.def(n);
+            s.def(+n);
         });
     plan_options const options{.bytes = 8};
     for (snapshot const* p : {&program, &wide})
@@ -236,7 +238,7 @@ TEST_CASE("singa-abort: a failure on one of several threads is thrown to the cal
             executor run(
                 program, options, mode,
                 [&](cpu_call const& call) {
-                    if (call.step == broken) throw std::exception();
+                    if (call.step == broken.load()) throw std::exception();
                     synthetic_kernel{}(call);
                 },
                 how);

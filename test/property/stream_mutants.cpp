@@ -44,7 +44,7 @@ struct subject {
     run_order order = {};
     stream_schedule schedule = {};
     std::vector<touched_cells> cells = {};
-    std::set<std::pair<step_id, step_id>> demanded = {};
+    std::set<std::pair<position_id, position_id>> demanded = {};
 
     memory_plan const* plan_or_none() const { return is_arena ? &plan : nullptr; }
     void make_order()
@@ -88,8 +88,8 @@ void read_cells(subject& s, random_tasks const& p)
 {
     s.cells.clear();
     s.demanded.clear();
-    std::vector<step_id> position(p.tasks.size());
-    for (step_id at = 0; at != position.size(); ++at) position[s.order.lowered.step_at[at]] = at;
+    std::vector<position_id> position(p.tasks.size());
+    for (position_id at = 0; at != position.size(); ++at) position[s.order.lowered.step_at[at]] = at;
     auto cells_of = [&](value_id v) {
         std::set<touched_cells::cell> cells;
         byte_count const offset = s.plan.offset_of(v);
@@ -158,8 +158,8 @@ bool is_wrong(subject const& s)
         if (works && (!before[0][i] || !before[i][count - 1])) return true;
         if (list[i].what == stream_schedule::action::launch) launched.push_back(i);
     }
-    for (step_id b = 0; b != launched.size(); ++b)
-        for (step_id a = 0; a != b; ++a)
+    for (position_id b = 0; b != launched.size(); ++b)
+        for (position_id a = 0; a != b; ++a)
             if ((s.demanded.count({a, b}) != 0 || s.cells[a].clashes_with(s.cells[b])) &&
                 !before[launched[a]][launched[b]])
                 return true;
@@ -192,7 +192,7 @@ bool is_wrong(subject const& s)
     for (std::size_t i = 1; i + 1 != count; ++i) {
         bool const is_release = list[i].what == stream_schedule::action::release;
         if (!is_release && list[i].what != stream_schedule::action::transfer_block) continue;
-        std::set<buffer_id> names{is_release ? list[i].which : list[i].from};
+        std::set<buffer_id> names{is_release ? buffer_id{list[i].which} : list[i].from};
         std::size_t const step = is_release ? count : *std::upper_bound(launched.begin(), launched.end(), i);
         for (std::size_t k = i; k-- != 0;)
             if (list[k].what == stream_schedule::action::transfer_block && names.count(list[k].which) != 0)
@@ -308,7 +308,7 @@ bool drop_derived_handoff(subject& s, random_source& pick)
     std::size_t const at = found[pick.below(static_cast<std::uint32_t>(found.size()))];
     waits.list.erase(waits.list.begin() + distance(at));
     std::size_t const steps = s.order.lowered.step_at.size();
-    waits.before = csr_rows::gathered(steps, [&](auto add) {
+    waits.before = csr_rows<position_id, position_id>::gathered(steps, [&](auto add) {
         for (step_waits::wait const& wait : waits.list) add(wait.to, wait.from);
     });
     waits.after = waits.before.transposed(steps);

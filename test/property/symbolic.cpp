@@ -27,7 +27,7 @@ byte_count most_alive(random_program const& p, memory_plan const& plan, byte_cou
     for (auto const& [root, life] : live_ranges_of(p)) {
         if (p.pool[root] != pool || bytes[root].at(batch) == 0 || !bytes[root].is_known()) continue;
         buffer_id const b = plan.buffer_of[root];
-        for (step_id at = life.first; at < life.last; ++at) {
+        for (position_id at = life.first; at < life.last; ++at) {
             unsigned char& counted = is_counted[at * plan.buffers.size() + b];
             if (counted == 0) live[at] += bytes[root].at(batch);
             counted = 1;

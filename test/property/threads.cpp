@@ -28,7 +28,7 @@ namespace {
 using serial = cpu_executor<any_kernel>;
 using threaded = thread_executor<any_kernel>;
 
-std::vector<step_id> draw_valid_order(step_waits const& waits, random_source& pick)
+std::vector<position_id> draw_valid_order(step_waits const& waits, random_source& pick)
 {
     ready_queue queue(queue_policy::random, waits.before.rows(), pick.wide());
     return order_of_one_worker(waits, queue);

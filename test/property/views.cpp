@@ -23,6 +23,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <vector>
 
 namespace this_test {
@@ -31,17 +32,17 @@ using namespace sublet;
 
 namespace {
 
-std::vector<step_id> listed(std::size_t steps)
+std::vector<node_id> listed(std::size_t steps)
 {
-    std::vector<step_id> order(steps);
-    for (step_id s = 0; s != steps; ++s) order[s] = s;
+    std::vector<node_id> order(steps);
+    for (node_id n = 0; n != steps; ++n) order[n] = n;
     return order;
 }
 
 /// A random order of the steps that keeps about as many waits as it breaks.
-std::vector<step_id> shuffled(std::size_t steps, random_source& pick)
+std::vector<node_id> shuffled(std::size_t steps, random_source& pick)
 {
-    std::vector<step_id> order = listed(steps);
+    std::vector<node_id> order = listed(steps);
     for (unsigned i = 1 + pick.below(3); i != 0 && steps > 1; --i) {
         unsigned const at = pick.below(static_cast<unsigned>(steps - 1));
         std::swap(order[at], order[at + 1]);
@@ -49,7 +50,7 @@ std::vector<step_id> shuffled(std::size_t steps, random_source& pick)
     return order;
 }
 
-bool keeps(std::vector<std::vector<bool>> const& before, std::vector<step_id> const& order)
+bool keeps(std::vector<std::vector<bool>> const& before, std::vector<node_id> const& order)
 {
     for (std::size_t i = 0; i != order.size(); ++i)
         for (std::size_t j = i + 1; j != order.size(); ++j)
@@ -60,8 +61,8 @@ bool keeps(std::vector<std::vector<bool>> const& before, std::vector<step_id> co
 std::vector<std::vector<bool>> order_of(dependence_graph const& g, std::size_t steps)
 {
     std::vector<std::vector<bool>> before(steps, std::vector<bool>(steps));
-    for (step_id at = 0; at != g.positions(); ++at)
-        for (step_id next : g.after[at])
+    for (position_id at = 0; at != g.positions(); ++at)
+        for (position_id next : g.after[at])
             if (g.step_at[at] != g.step_at[next]) before[g.step_at[at]][g.step_at[next]] = true;
     make_transitive(before);
     return before;
@@ -71,8 +72,8 @@ std::vector<std::vector<bool>> order_of(detail::step_order const& found, std::si
 {
     std::size_t const points = found.after.rows(); // and joins
     std::vector<std::vector<bool>> before(points, std::vector<bool>(points));
-    for (step_id s = 0; s != points; ++s)
-        for (step_id next : found.after[s]) before[s][next] = true;
+    for (std::uint32_t s = 0; s != points; ++s)
+        for (std::uint32_t next : found.after[s]) before[s][next] = true;
     make_transitive(before);
     before.resize(steps);
     for (auto& row : before) row.resize(steps);
@@ -240,7 +241,7 @@ TEST_CASE("a write in place holds its value, as a use does")
         3, 2,
         [](node_id n) { return n < 2 ? std::vector<int>{static_cast<int>(n) + 1} : std::vector<int>{}; },
         [&](node_id n, effect_sink& sink) {
-            for (touch t : p.touches(n)) sink.add(t.kind, t.value);
+            for (touch t : p.touches(+n)) sink.add(t.kind, t.value);
         });
     CHECK(interference(chain).degree(a) == 1);
     auto const colored = color(chain);

@@ -124,7 +124,7 @@ std::vector<dot_edge> expected_edges(snapshot const& p)
         step_id from = before;
         while (from != 0 && !defines(from - 1, v)) --from;
         if (from == 0 && edge_back) {
-            from = static_cast<step_id>(p.steps());
+            from = step_id::of(p.steps());
             while (from != 0 && !defines(from - 1, v)) --from;
         }
         if (from == 0) expected.push_back({"v" + std::to_string(v), step(to), value, bold, dotted, false});
@@ -193,7 +193,7 @@ snapshot five_steps()
 {
     std::vector<std::vector<int>> const uses = {{}, {0}, {1}, {0, 2}, {3}};
     return sequence(
-        5, 5, [&](auto s) -> auto& { return uses[s]; }, [](auto s) { return std::vector{s}; });
+        5, 5, [&](auto s) -> auto& { return uses[s]; }, [](std::uint32_t s) { return std::vector{s}; });
 }
 
 } // namespace
@@ -335,7 +335,7 @@ TEST_CASE("inputs without a slot are left out with all their edges by option")
         if (s == 0) step.def(3);
         else step.use(3);
     });
-    auto slot_of = [](auto v) { return v < 2 ? no_slot : slot_id{v}; };
+    auto slot_of = [](auto v) { return v < 2 ? no_slot : slot_id{+v}; };
     auto drawn = [&](auto slots, bool all) {
         return dot(p, slots, detail::own_id{}, detail::own_id{}, dot_options{.given_without_slot = all});
     };

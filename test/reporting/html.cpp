@@ -138,7 +138,7 @@ TEST_CASE("a planner's result adds its sentence, bounds, in-place pairs and, wit
     auto const program = sublet::sequence(4, 4, [](auto s, sublet::effect_sink& step) {
         if (s == 1) step.use(0);
         if (s == 3) step.use(1), step.use(2);
-        step.def(s);
+        step.def(+s);
         if (s == 1) step.may_overwrite(0, 1);
     });
     sublet::plan_options const options{
@@ -185,8 +185,8 @@ TEST_CASE("two plans are in one page, with their labels and one list of names")
 {
     auto const program = sublet::sequence(3, 3, [](auto s, sublet::effect_sink& step) {
         if (s != 0) step.use(s - 1);
-        step.def(s);
-        if (s != 0) step.may_overwrite(s - 1, s);
+        step.def(+s);
+        if (s != 0) step.may_overwrite(s - 1, +s);
     });
     sublet::plan_options options{.bytes = 8};
     auto const in_place = sublet::plan_memory(program, options);
@@ -211,7 +211,7 @@ TEST_CASE("with hand-offs, positions are those of an order that keeps them, and 
     // Two chains of two steps: 0 -> 1, 2 -> 3.
     auto const program = sublet::sequence(4, 4, [](auto s, sublet::effect_sink& step) {
         if (s % 2 == 1) step.use(s - 1);
-        step.def(s);
+        step.def(+s);
     });
     sublet::plan_options const options{.bytes = 64};
     sublet::planned_with_handoffs planned;
@@ -294,7 +294,7 @@ TEST_CASE("no name, kind, step, label or title can end the script or break the d
 {
     std::string const name = "</script><!--<script>\"\\&\x01\n\xFF\xE2\x80\xA8";
     auto const bad = [&](auto) -> auto& { return name; };
-    auto const program = sublet::sequence(2, 2, [](auto s, sublet::effect_sink& step) { step.def(s); });
+    auto const program = sublet::sequence(2, 2, [](auto s, sublet::effect_sink& step) { step.def(+s); });
     auto const planned = sublet::plan_memory(program, {.bytes = 8});
     auto const page =
         html(planned, planned, bad, bad, bad,
@@ -314,8 +314,8 @@ TEST_CASE("random plans give data that can be read, and each drawn row once")
         std::vector<sublet::memory_plan::placed_buffer> buffers;
         std::size_t drawn = 0;
         for (std::uint32_t n = random_source.below(30); n != 0; --n) {
-            sublet::step_id const first = random_source.below(40);
-            sublet::step_id const last = first + random_source.below(10);
+            sublet::position_id const first = random_source.below(40);
+            sublet::position_id const last = first + random_source.below(10);
             std::uint64_t const size = random_source.wide() >> 1;
             std::uint64_t const offset =
                 random_source.below(8) == 0 ? sublet::no_offset : random_source.wide() >> 1;

@@ -38,7 +38,7 @@ struct random_steps {
             for (std::uint32_t i = v == 0 ? 0 : 1 + random_source.below(3); i != 0; --i) {
                 std::uint32_t const reach = random_source.below(20) == 0 ? 200 : 6;
                 std::uint32_t const back = 1 + random_source.below(reach);
-                read.push_back(static_cast<sublet::value_id>(v - std::min<std::size_t>(v, back)));
+                read.push_back(sublet::value_id::of(v - std::min<std::size_t>(v, back)));
             }
             reads.push_back(read);
             std::uint32_t const size = 1 + random_source.below(64);
@@ -51,9 +51,9 @@ struct random_steps {
     {
         return sublet::sequence(reads.size(), reads.size(), [this](auto s, sublet::effect_sink& step) {
             for (auto v : reads[s]) step.use(v);
-            step.def(s);
+            step.def(+s);
             for (auto v : reads[s])
-                if (pools[v] == pools[s] && bytes[v] >= bytes[s]) step.may_overwrite(v, s);
+                if (pools[v] == pools[s] && bytes[v] >= bytes[s]) step.may_overwrite(v, +s);
         });
     }
 };
@@ -160,7 +160,7 @@ void write_hostile_page(std::string const& file)
     sublet::memory_plan plan;
     sublet::byte_count const size = (sublet::no_size - 2) / 6;
     for (sublet::value_id v = 0; v != 6; ++v)
-        plan.buffers.push_back({.root = v, .life = {v, v + 3}, .size = size, .offset = v * size});
+        plan.buffers.push_back({.root = v, .life = {+v, v + 3}, .size = size, .offset = v * size});
     plan.arena_bytes = {6 * size};
     std::ofstream out(file, std::ios::binary);
     auto name_of = [&](auto v) -> auto& { return names[v]; };
@@ -185,7 +185,7 @@ void write_page_of_long_names(std::string const& file)
     }
     auto const program = sublet::sequence(3, 3, [](auto s, sublet::effect_sink& step) {
         if (s != 0) step.use(s - 1);
-        step.def(s);
+        step.def(+s);
     });
     sublet::plan_options const options{.bytes = 64, .in_place = false};
     auto name_of = [&](auto v) -> auto& { return names[v]; };

@@ -101,9 +101,9 @@ TEST_CASE("bytes that are not UTF-8 become question marks")
 
 namespace {
 
-sublet::memory_plan::placed_buffer placed(sublet::value_id root, sublet::step_id first, sublet::step_id last,
-                                          sublet::byte_count size, sublet::byte_count offset,
-                                          sublet::pool_id pool = 0)
+sublet::memory_plan::placed_buffer placed(sublet::value_id root, sublet::position_id first,
+                                          sublet::position_id last, sublet::byte_count size,
+                                          sublet::byte_count offset, sublet::pool_id pool = 0)
 {
     return {.root = root, .life = {first, last}, .size = size, .pool = pool, .offset = offset};
 }
@@ -234,8 +234,8 @@ TEST_CASE("written tables read back unchanged")
         sublet::memory_plan plan;
         std::vector<std::string> names;
         for (sublet::value_id v = 0, values = draw.below(20); v != values; ++v) {
-            sublet::step_id const first = draw.below(50);
-            sublet::step_id const length = draw.below(50);
+            sublet::position_id const first = draw.below(50);
+            std::uint32_t const length = draw.below(50);
             sublet::byte_count const size = 1 + draw.wide() / 2;
             plan.buffers.push_back(placed(v, first, first + length, size, draw.wide() / 2));
             names.emplace_back();

@@ -169,14 +169,14 @@ TEST_CASE("the marked peak is the first position with the most live bytes")
         CAPTURE(round);
         std::vector<sublet::memory_plan::placed_buffer> buffers;
         for (auto n = 1 + draw.below(12); n != 0; --n) {
-            sublet::step_id const first = draw.below(10);
-            sublet::step_id const length = draw.below(5);
+            sublet::position_id const first = draw.below(10);
+            std::uint32_t const length = draw.below(5);
             sublet::byte_count const size = 1 + draw.below(9);
             buffers.push_back(placed(first, first + length, size, draw.below(30)));
         }
         std::uint64_t peak = 0;
-        sublet::step_id at = 0;
-        for (sublet::step_id p = 0; p != 20; ++p) {
+        sublet::position_id at = 0;
+        for (sublet::position_id p = 0; p != 20; ++p) {
             std::uint64_t alive = 0;
             for (auto const& b : buffers)
                 if (contains(b.life, p)) alive += b.size;
@@ -252,7 +252,7 @@ TEST_CASE("a plan larger than 4 GiB is drawn to scale")
 TEST_CASE("addresses near 2^64 and positions near 2^32 stay in the picture")
 {
     sublet::byte_count const half = sublet::byte_count{1} << 63;
-    sublet::step_id const last = 4294967295u;
+    sublet::position_id const last = 4294967295u;
     auto const plan = plan_of(
         {placed(0, last, half, 0), placed(last - 1, last, half - 2, half), placed(5, 6, 1, half - 1)});
     auto const text = svg(plan, sublet::svg_options{.width = 32768, .height = 32768});
@@ -287,7 +287,7 @@ TEST_CASE("ticks are few, whatever the scale")
     for (unsigned round = 0; round != rounds(200); ++round) {
         CAPTURE(round);
         auto const size = std::max<std::uint64_t>(draw.wide(), 2) - 1;
-        sublet::step_id const last = 1 + static_cast<sublet::step_id>(draw.wide() >> 33);
+        sublet::position_id const last = 1 + (draw.wide() >> 33);
         auto const text = svg(plan_of({placed(0, last, size, 0)}));
         CHECK(count(text, "class=\"grid\"") <= 7 + 2);
         CHECK(count(text, "class=\"tick\"") <= 11);
@@ -316,8 +316,8 @@ sublet::memory_plan many(std::size_t n)
     random_source draw{std::mt19937(7)};
     std::vector<sublet::memory_plan::placed_buffer> buffers;
     for (std::size_t i = 0; i != n; ++i) {
-        sublet::step_id const first = draw.below(100000);
-        sublet::step_id const length = 1 + draw.below(100);
+        sublet::position_id const first = draw.below(100000);
+        std::uint32_t const length = 1 + draw.below(100);
         sublet::byte_count const size = 1 + draw.below(4096);
         buffers.push_back(placed(first, first + length, size, draw.below(10000000)));
     }

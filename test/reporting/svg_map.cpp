@@ -104,7 +104,7 @@ sublet::detail::buffer_kinds kinds_of(std::vector<sublet::memory_plan::placed_bu
 {
     std::vector<sublet::memory_plan::placed_buffer const*> pointers;
     for (std::size_t i = 0; i != buffers.size(); ++i) {
-        buffers[i].root = static_cast<sublet::value_id>(i);
+        buffers[i].root = sublet::value_id::of(i);
         pointers.push_back(&buffers[i]);
     }
     auto kind_of = [&](auto v) -> auto& { return kinds[v]; };
@@ -201,7 +201,7 @@ TEST_CASE("the kinds of random buffers agree with a table of names")
         std::map<std::string, std::uint64_t> steps;
         std::map<std::string, std::size_t> first;
         for (auto n = draw.below(20); n != 0; --n) {
-            sublet::step_id const last = draw.below(4);
+            sublet::position_id const last = draw.below(4);
             sublet::byte_count const size = 1 + draw.below(4);
             buffers.push_back(placed(0, last, size, 0));
             std::string const kind(draw.below(4), static_cast<char>('a' + draw.below(2)));
@@ -290,7 +290,7 @@ TEST_CASE("legend entries wrap into rows within the width, aligned in columns")
 namespace {
 
 using sublet::byte_count;
-using sublet::step_id;
+using sublet::position_id;
 
 std::vector<sublet::memory_plan::placed_buffer const*>
 pointers(std::vector<sublet::memory_plan::placed_buffer> const& buffers)
@@ -305,8 +305,8 @@ std::vector<sublet::memory_plan::placed_buffer> random_buffers(random_source& dr
 {
     std::vector<sublet::memory_plan::placed_buffer> buffers;
     for (std::uint32_t i = 0; i != n; ++i) {
-        step_id const first = draw.below(positions);
-        step_id const last = first + draw.below(std::min(positions - first, 9u) + 1);
+        position_id const first = draw.below(positions);
+        position_id const last = first + draw.below(std::min(positions - first, 9u) + 1);
         byte_count const size = draw.below(5);
         buffers.push_back(reading::placed(first, last, size, 0));
     }
@@ -315,25 +315,25 @@ std::vector<sublet::memory_plan::placed_buffer> random_buffers(random_source& dr
 
 /// The live bytes at each position, one by one.
 std::vector<byte_count> live_bytes(std::vector<sublet::memory_plan::placed_buffer> const& buffers,
-                                   step_id positions)
+                                   std::uint32_t positions)
 {
     std::vector<byte_count> alive(positions, 0);
-    for (step_id p = 0; p != positions; ++p)
+    for (position_id p = 0; p != positions; ++p)
         for (auto const& b : buffers)
             if (contains(b.life, p)) alive[p] += b.size;
     return alive;
 }
 
 /// The bytes of a list of levels at each position.
-std::vector<byte_count> spread(std::vector<sublet::detail::live_level> const& levels, step_id positions)
+std::vector<byte_count> spread(std::vector<sublet::detail::live_level> const& levels, std::uint32_t positions)
 {
     std::vector<byte_count> result(positions, 0);
     for (auto const& level : levels)
-        for (step_id p = level.position; p < positions; ++p) result[p] = level.bytes;
+        for (position_id p = level.position; p < positions; ++p) result[p] = level.bytes;
     return result;
 }
 
-std::string drawn(std::vector<sublet::detail::live_level> const& levels, step_id positions,
+std::string drawn(std::vector<sublet::detail::live_level> const& levels, std::uint32_t positions,
                   byte_count ceiling)
 {
     std::ostringstream out;
@@ -435,7 +435,7 @@ TEST_CASE("the curve follows the levels and returns to the bottom")
 TEST_CASE("a curve of more levels than pixels is drawn in one column per pixel, with its peak")
 {
     std::vector<sublet::detail::live_level> levels;
-    for (step_id p = 0; p != 100'000; ++p) levels.push_back({p, p == 54'321 ? 1000u : 100 + p % 7});
+    for (position_id p = 0; p != 100'000; ++p) levels.push_back({p, p == 54'321 ? 1000u : 100 + p % 7});
     levels.push_back({100'000, 0});
     std::string const text = drawn(levels, 100'000, 1000);
     CHECK(text.size() < 2000);

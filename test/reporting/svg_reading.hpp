@@ -25,7 +25,7 @@ inline sublet::memory_plan plan_of(std::vector<sublet::memory_plan::placed_buffe
     plan.buffers = std::move(buffers);
     for (std::size_t i = 0; i != plan.buffers.size(); ++i) {
         auto& b = plan.buffers[i];
-        b.root = static_cast<sublet::value_id>(i);
+        b.root = sublet::value_id::of(i);
         if (plan.arena_bytes.size() <= b.pool) plan.arena_bytes.resize(b.pool + 1);
         if (b.offset != sublet::no_offset)
             plan.arena_bytes[b.pool] = std::max(plan.arena_bytes[b.pool], b.offset + b.size);
@@ -33,7 +33,7 @@ inline sublet::memory_plan plan_of(std::vector<sublet::memory_plan::placed_buffe
     return plan;
 }
 
-inline sublet::memory_plan::placed_buffer placed(sublet::step_id first, sublet::step_id last,
+inline sublet::memory_plan::placed_buffer placed(sublet::position_id first, sublet::position_id last,
                                                  sublet::byte_count size, sublet::byte_count offset,
                                                  sublet::pool_id pool = 0)
 {

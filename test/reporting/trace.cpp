@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -103,7 +104,7 @@ TEST_CASE(
         random_source pick{std::mt19937(seed)};
         memory_plan plan;
         for (value_id v = 0, n = pick.below(30); v != n; ++v) {
-            step_id const first = pick.below(20), length = pick.below(6);
+            std::uint32_t const first = pick.below(20), length = pick.below(6);
             byte_count const size = pick.below(4), offset = pick.below(9) == 0 ? no_offset : pick.below(4);
             plan.buffers.push_back({.root = v,
                                     .life = {first, first + length},
@@ -130,7 +131,7 @@ TEST_CASE(
         for (pool_id pool = 0; pool != 3; ++pool)
             for (byte_count offset = 0; offset != 4; ++offset) {
                 std::size_t most = 0; // at once: as many rows
-                for (step_id at = 0; at != 30; ++at)
+                for (position_id at = 0; at != 30; ++at)
                     most = std::max(most, static_cast<std::size_t>(std::count_if(
                                               plan.buffers.begin(), plan.buffers.end(), [&](auto const& b) {
                                                   return b.pool == pool && b.offset == offset &&
@@ -143,7 +144,7 @@ TEST_CASE(
                 CHECK(rows == most);
             }
         for (pool_id pool = 0; pool != 3; ++pool)
-            for (step_id at = 0; at != 30; ++at) {
+            for (position_id at = 0; at != 30; ++at) {
                 byte_count live = 0;
                 for (auto const& b : plan.buffers)
                     if (b.pool == pool && is_shown(b) && contains(b.life, at)) live += b.size;

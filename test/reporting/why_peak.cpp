@@ -39,7 +39,7 @@ snapshot five_steps()
 {
     std::vector<std::vector<int>> const uses = {{}, {0}, {1}, {0, 2}, {3}};
     return sequence(
-        5, 5, [&](auto s) -> auto& { return uses[s]; }, [](auto s) { return std::vector{s}; });
+        5, 5, [&](auto s) -> auto& { return uses[s]; }, [](std::uint32_t s) { return std::vector{s}; });
 }
 
 std::string step_of_five(step_id s)
@@ -49,10 +49,11 @@ std::string step_of_five(step_id s)
 std::string value_of_five(value_id v) { return std::string(1, "abcde"[v]); }
 
 /// The peak of a pool, counted at each position, without one of its buffers if given.
-byte_count peak_of(memory_plan const& plan, pool_id pool, step_id positions, buffer_id without = no_buffer)
+byte_count peak_of(memory_plan const& plan, pool_id pool, std::uint32_t positions,
+                   buffer_id without = no_buffer)
 {
     byte_count peak = 0;
-    for (step_id at = 0; at != std::max(positions, step_id{1}); ++at) {
+    for (position_id at = 0; at != std::max(positions, 1u); ++at) {
         byte_count alive = 0;
         for (buffer_id b = 0; b != plan.buffers.size(); ++b)
             if (b != without && plan.buffers[b].pool == pool && contains(plan.buffers[b].life, at))
@@ -88,14 +89,14 @@ drawn draw_named_program(random_source& draw)
         alias_of.push_back(alias);
         pool.push_back(draw.below(2));
         maker.push_back(n);
-        return static_cast<value_id>(bytes.size() - 1);
+        return value_id::of(bytes.size() - 1);
     };
     for (auto n = draw.below(3); n != 0; --n)
         role[value(no_node, no_value)] = draw.below(4) == 0 ? value_role::external : value_role::input;
     for (node_id n = 0; n != nodes.size(); ++n)
         for (auto steps = 1 + draw.below(3); steps != 0; --steps) {
             operation op;
-            auto const known = static_cast<value_id>(bytes.size());
+            auto const known = value_id::of(bytes.size());
             for (auto k = draw.below(4); k != 0 && known != 0; --k) {
                 value_id const v = draw.below(known);
                 (draw.below(6) == 0 ? op.early : op.uses).push_back(v);
@@ -122,7 +123,7 @@ drawn draw_named_program(random_source& draw)
                         if (maker[v] != no_node && maker[v] != n && !has_run[maker[v]]) return false;
             return !has_run[n];
         };
-        while (!ready()) n = static_cast<node_id>((n + 1) % nodes.size());
+        while (!ready()) n = node_id::of((n + 1) % nodes.size());
         has_run[n] = true;
         order.push_back(n);
     }
@@ -392,7 +393,7 @@ TEST_CASE("in random programs the peak without a buffer is that of the plan with
         REQUIRE(planned);
         memory_plan const& plan = planned.plan;
         auto const steps = steps_in_order(d.program, plan.order);
-        auto const positions = static_cast<step_id>(steps.size());
+        auto const positions = static_cast<std::uint32_t>(steps.size());
         for (pool_id pool : {0u, 1u, 2u}) {
             CAPTURE(pool);
             auto const reason = why_peak(d.program, plan, pool);
@@ -416,11 +417,12 @@ TEST_CASE("in random programs the peak without a buffer is that of the plan with
                 CHECK(b.life == plan.buffers[b.buffer].life);
                 CHECK(b.peak_without == peak_of(plan, pool, positions, b.buffer));
 
-                step_id producer = no_step, last_user = no_step, until = 0;
+                step_id producer = no_step, last_user = no_step;
+                position_id until = 0;
                 value_role role = value_role::intermediate;
                 for (value_id v = 0; v != d.role.size(); ++v)
                     if (plan.buffer_of[v] == b.buffer) role = role | d.role[v];
-                for (step_id at = 0; at != positions; ++at)
+                for (position_id at = 0; at != positions; ++at)
                     for (touch t : d.program.touches(steps[at])) {
                         if (plan.buffer_of[t.value] != b.buffer) continue;
                         if (t.kind == touch::access::def && producer == no_step) producer = steps[at];

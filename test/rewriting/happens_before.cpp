@@ -33,7 +33,7 @@ TEST_CASE("a step ends before another begins only if the other waits for it")
     auto program = [&] {
         return sequence(4, 4, [&](step_id s, effect_sink& sink) {
             for (value_id v : uses[s]) sink.use(v);
-            sink.def(s);
+            sink.def(+s);
         });
     };
     precedence order = happens_before(program());
@@ -56,7 +56,7 @@ TEST_CASE("a step that another waits for only after its early reads need not end
         [](node_id n, effect_sink& sink) {
             if (n == 1) sink.use_early(0);
             if (n == 3) sink.use_at_end_of(1, 2);
-            else sink.def(n);
+            else sink.def(+n);
         });
     for (precedence_method method : all_means) {
         precedence order = happens_before(p, {}, {.method = method});
@@ -115,19 +115,19 @@ TEST_CASE("all methods agree with the edges for positions, alone and in bulk")
         for (precedence_method method : all_means) {
             CAPTURE(method);
             precedence order = happens_before(g, {.method = method});
-            for (step_id b = 0; b != n; ++b)
-                for (step_id a = 0; a < b; ++a)
+            for (position_id b = 0; b != n; ++b)
+                for (position_id a = 0; a < b; ++a)
                     if (order.before(a, b) != closure.before(a, b)) FAIL("pair ", a, ' ', b);
             random_source pick{std::mt19937(7)};
-            std::vector<step_id> positions;
-            for (step_id p = 0; p != n; ++p)
+            std::vector<position_id> positions;
+            for (position_id p = 0; p != n; ++p)
                 if (pick.below(2) == 0) positions.push_back(p);
             for (int i = 0; i != 20; ++i) {
-                std::vector<step_id> ends, expected;
+                std::vector<position_id> ends, expected;
                 for (std::uint32_t k = pick.below(4); k != 0; --k) ends.push_back(pick.below(n));
-                for (step_id p : positions) {
+                for (position_id p : positions) {
                     bool is_after = true;
-                    for (step_id end : ends) is_after = is_after && end < p && closure.before(end, p);
+                    for (position_id end : ends) is_after = is_after && end < p && closure.before(end, p);
                     if (is_after) expected.push_back(p);
                 }
                 REQUIRE(order.after_all(ends, positions) == expected);
@@ -158,12 +158,12 @@ TEST_CASE("few ranges make some ordered pairs count as unordered, never the oppo
             CAPTURE(family);
             CAPTURE(room);
             dependence_graph const g = dependences(draw_family(family, 400).program());
-            auto const n = static_cast<step_id>(g.positions());
+            auto const n = static_cast<std::uint32_t>(g.positions());
             position_closure const closure(g);
             precedence order = happens_before(g, {.method = ranges, .max_ranges = room});
             std::uint64_t lost = 0;
-            for (step_id b = 0; b != n; ++b)
-                for (step_id a = 0; a < b; ++a) {
+            for (position_id b = 0; b != n; ++b)
+                for (position_id a = 0; a < b; ++a) {
                     REQUIRE((closure.before(a, b) || !order.before(a, b)));
                     lost += closure.before(a, b) && !order.before(a, b);
                 }
@@ -198,7 +198,7 @@ static_assert(precedence_oracle<ancestor_walk>);
 
 TEST_CASE("ancestor_walk: a comes before b if a path leads from a to b")
 {
-    ancestor_walk walk(csr_rows({0, 0, 1, 1, 3}, {0, 1, 2})); // 0 -> 1 -> 3, 2 -> 3
+    ancestor_walk walk(csr_rows<position_id, position_id>({0, 0, 1, 1, 3}, {0, 1, 2})); // 0 -> 1 -> 3, 2 -> 3
     CHECK(walk.before(0, 3));
     CHECK(walk.before(1, 3));
     CHECK(!walk.before(0, 2));
@@ -217,14 +217,14 @@ TEST_CASE("ancestor_walk answers queries in any order")
         ancestor_walk walk(g.before);
         random_source pick{std::mt19937(1)};
         for (int i = 0; i != 3000; ++i) {
-            step_id const b = 1 + pick.below(n - 1);
+            position_id const b = 1 + pick.below(n - 1);
             for (std::uint32_t again = pick.below(4); again != 0; --again) {
-                step_id const a = pick.below(b);
+                position_id const a = pick.below(b);
                 REQUIRE(walk.before(a, b) == closure.before(a, b));
             }
         }
         std::uint64_t pairs = 0;
-        for (step_id b = 0; b != n; ++b) pairs += walk.ancestors(b);
+        for (position_id b = 0; b != n; ++b) pairs += walk.ancestors(b);
         CHECK(pairs == closure.ordered_pairs());
     }
 }
@@ -235,7 +235,8 @@ static_assert(precedence_oracle<column_closure>);
 
 TEST_CASE("column_closure: a comes before b if a path leads from a to b")
 {
-    column_closure closure(csr_rows({0, 0, 1, 1, 3}, {0, 1, 2})); // 0 -> 1 -> 3, 2 -> 3
+    column_closure closure(
+        csr_rows<position_id, position_id>({0, 0, 1, 1, 3}, {0, 1, 2})); // 0 -> 1 -> 3, 2 -> 3
     CHECK(closure.blocks() == 1);
     CHECK(closure.before(0, 3));
     CHECK(closure.before(1, 3));
@@ -244,7 +245,10 @@ TEST_CASE("column_closure: a comes before b if a path leads from a to b")
     CHECK(closure.loaded_pairs() == 4);
 }
 
-TEST_CASE("a closure without positions has no block") { CHECK(column_closure(csr_rows()).blocks() == 0); }
+TEST_CASE("a closure without positions has no block")
+{
+    CHECK(column_closure(csr_rows<position_id, position_id>()).blocks() == 0);
+}
 
 TEST_CASE("all pairs agree with the edges, across blocks and in any order of queries")
 {
@@ -256,12 +260,12 @@ TEST_CASE("all pairs agree with the edges, across blocks and in any order of que
             auto const n = static_cast<std::uint32_t>(g.positions());
             position_closure const plain(g);
             column_closure columns(g.before);
-            for (step_id b = 0; b != n; ++b)
-                for (step_id a = 0; a < b; ++a)
+            for (position_id b = 0; b != n; ++b)
+                for (position_id a = 0; a < b; ++a)
                     if (columns.before(a, b) != plain.before(a, b)) FAIL("pair ", a, ' ', b);
             random_source pick{std::mt19937(1)};
             for (int i = 0; i != 50; ++i) {
-                step_id const b = 1 + pick.below(n - 1), a = pick.below(b);
+                position_id const b = 1 + pick.below(n - 1), a = pick.below(b);
                 REQUIRE(columns.before(a, b) == plain.before(a, b));
             }
             std::uint64_t pairs = 0;
@@ -284,28 +288,28 @@ TEST_CASE("next_after finds the first position that all given ones come before")
         random_source pick{std::mt19937(1)};
         for (std::size_t block = 0; block != columns.blocks(); ++block) {
             columns.load(block);
-            auto const first = static_cast<step_id>(block * column_closure::width);
-            step_id const last = first + column_closure::width;
-            for (step_id a = 0; a != n; ++a) {
+            auto const first = position_id::of(block * column_closure::width);
+            position_id const last = first + column_closure::width;
+            for (position_id a = 0; a != n; ++a) {
                 bool is_listed = false;
-                for (step_id at = first; at != smaller(n, last); ++at) is_listed |= plain.before(a, at);
+                for (position_id at = first; at != smaller(n, +last); ++at) is_listed |= plain.before(a, at);
                 REQUIRE((columns.with_row(a / 64) >> a % 64 & 1) == is_listed);
             }
             for (int i = 0; i != 300; ++i) {
-                step_id const from = first + pick.below(smaller(n, last) - first);
-                std::vector<step_id> ends(pick.below(4));
-                for (step_id& end : ends) end = i % 2 == 0 ? pick.below(smaller(n, 20u)) : pick.below(n);
-                step_id next = from;
-                auto all_before = [&](step_id at) {
-                    for (step_id end : ends)
+                position_id const from = first + pick.below(smaller(n, +last) - first);
+                std::vector<position_id> ends(pick.below(4));
+                for (position_id& end : ends) end = i % 2 == 0 ? pick.below(smaller(n, 20u)) : pick.below(n);
+                position_id next = from;
+                auto all_before = [&](position_id at) {
+                    for (position_id end : ends)
                         if (!plain.before(end, at)) return false;
                     return true;
                 };
                 while (next != last && (next >= n || !all_before(next))) ++next;
-                REQUIRE(columns.next_after(std::span<step_id const>(ends), from) == next);
+                REQUIRE(columns.next_after(std::span<position_id const>(ends), from) == next);
             }
         }
-        CHECK(columns.next_after(std::span<step_id const>(), n - 1) == n - 1);
+        CHECK(columns.next_after(std::span<position_id const>(), n - 1) == n - 1);
     }
 }
 

@@ -24,10 +24,11 @@ namespace {
 
 using rows = std::vector<std::vector<std::uint32_t>>;
 
-rows rows_of(csr_rows const& all)
+template <class Row>
+rows rows_of(csr_rows<Row, buffer_id> const& all)
 {
     rows result;
-    for (std::size_t r = 0; r != all.rows(); ++r) result.emplace_back(all[r].begin(), all[r].end());
+    for (Row r = 0; r != all.rows(); ++r) result.emplace_back(all[r].begin(), all[r].end());
     return result;
 }
 
@@ -35,18 +36,15 @@ rows rows_of(csr_rows const& all)
 snapshot diamond()
 {
     return sequence(
-        4, 4,
-        [](step_id s) {
-            return std::vector<std::vector<int>>{{}, {0}, {0}, {1, 2}}[s];
-        },
-        [](step_id s) { return std::vector<value_id>{s}; });
+        4, 4, [](step_id s) { return std::vector<std::vector<int>>{{}, {0}, {0}, {1, 2}}[s]; },
+        [](std::uint32_t s) { return std::vector{s}; });
 }
 
-std::vector<buffer_id> const each_its_own{0, 1, 2, 3};
+table<value_id, buffer_id> const each_its_own{0, 1, 2, 3};
 auto const last_is_output = std::vector<value_role>{{}, {}, {}, value_role::output};
 
-release_points concurrent(snapshot const& p, std::size_t buffers, std::vector<buffer_id> const& buffer_of,
-                          std::vector<value_role> const& role)
+release_points concurrent(snapshot const& p, std::size_t buffers, table<value_id, buffer_id> const& buffer_of,
+                          table<value_id, value_role> const& role)
 {
     return releases(p, dependences(p, {.role = role}), buffers, buffer_of, role);
 }
@@ -131,7 +129,7 @@ TEST_CASE("releases are inserted from the end to the front, and earlier position
     std::size_t backward = 2, inserted_before = 0;
     auto const points = releases(diamond(), 4, each_its_own, {.role = last_is_output});
     std::vector<std::vector<buffer_id>> released;
-    insert_releases(points, {}, [&](step_id i, auto buffers) {
+    insert_releases(points, {}, [&](position_id i, auto buffers) {
         released.emplace_back(buffers.begin(), buffers.end());
         list.insert(list.begin() + i, -1);
         if (i <= backward) ++inserted_before;
@@ -140,10 +138,10 @@ TEST_CASE("releases are inserted from the end to the front, and earlier position
     CHECK(released == std::vector<std::vector<buffer_id>>{{1, 2}, {0}});
     CHECK(inserted_before == 0);
     auto const shifted = shifted_positions(points);
-    CHECK(shifted == std::vector<step_id>{0, 1, 2, 4});
-    for (step_id at = 0; at != 4; ++at) CHECK(list[shifted[at]] == static_cast<int>(at));
+    CHECK(shifted == std::vector<position_id>{0, 1, 2, 4});
+    for (position_id at = 0; at != 4; ++at) CHECK(list[shifted[at]] == static_cast<int>(at));
     auto const any = concurrent(diamond(), 4, each_its_own, last_is_output);
-    CHECK_THROWS_AS(insert_releases(any, {}, [](step_id, auto) {}), precondition_error);
+    CHECK_THROWS_AS(insert_releases(any, {}, [](position_id, auto) {}), precondition_error);
 }
 
 // An interpreter that frees: no buffer is touched before allocation, freed twice or leaked, and none is kept
@@ -171,8 +169,8 @@ TEST_CASE("in one order every buffer is released once, directly after its last t
         };
         std::vector<entry> list;
         for (step_id s : order) list.push_back({false, s, {}});
-        step_id last_place = no_step;
-        insert_releases(points, order, [&](step_id i, std::span<buffer_id const> freed) {
+        position_id last_place = no_position;
+        insert_releases(points, order, [&](position_id i, std::span<buffer_id const> freed) {
             REQUIRE(i < last_place);
             last_place = i;
             list.insert(list.begin() + i, {true, no_step, {freed.begin(), freed.end()}});
@@ -186,8 +184,8 @@ TEST_CASE("in one order every buffer is released once, directly after its last t
         for (entry const& e : list) {
             if (!e.is_insertion) {
                 for (auto const& [root, touches] : history)
-                    if (touches.count(static_cast<step_id>(position)) != 0 &&
-                        !touches.at(static_cast<step_id>(position)).is_unused_input)
+                    if (touches.count(position_id::of(position)) != 0 &&
+                        !touches.at(position_id::of(position)).is_unused_input)
                         REQUIRE(!is_freed[classes.buffer_of[root]]);
                 ++position;
                 continue;
@@ -226,11 +224,8 @@ TEST_CASE("a buffer is released when all touches that no other follows have ende
     CHECK(points.counter == std::vector<std::uint32_t>{2, 1, 1, 0});
     // 3 reads a as well, after 1 and 2
     snapshot const joined = sequence(
-        4, 4,
-        [](step_id s) {
-            return std::vector<std::vector<int>>{{}, {0}, {0}, {1, 2, 0}}[s];
-        },
-        [](step_id s) { return std::vector<value_id>{s}; });
+        4, 4, [](step_id s) { return std::vector<std::vector<int>>{{}, {0}, {0}, {1, 2, 0}}[s]; },
+        [](std::uint32_t s) { return std::vector{s}; });
     CHECK(concurrent(joined, 4, each_its_own, last_is_output).counter ==
           std::vector<std::uint32_t>{1, 1, 1, 0});
 }
@@ -241,9 +236,9 @@ TEST_CASE("a hundred thousand independent readers all count")
     snapshot const star = sequence(
         readers + 1, readers + 1,
         [](step_id s) { return s == 0 ? std::vector<value_id>{} : std::vector<value_id>{0}; },
-        [](step_id s) { return std::vector<value_id>{s}; });
-    std::vector<buffer_id> own;
-    for (value_id v = 0; v <= readers; ++v) own.push_back(v);
+        [](std::uint32_t s) { return std::vector{s}; });
+    table<value_id, buffer_id> own;
+    for (value_id v = 0; v <= readers; ++v) own.push_back(+v);
     auto const points = concurrent(star, readers + 1, own, std::vector<value_role>(readers + 1));
     CHECK(points.counter[0] == readers);
 }
@@ -350,8 +345,8 @@ snapshot nodes(std::size_t values, rows const& next, rows const& uses, rows cons
 
 flow_release_points own_buffers(snapshot const& p, std::vector<value_role> role = {})
 {
-    std::vector<buffer_id> own;
-    for (value_id v = 0; v != p.values(); ++v) own.push_back(v);
+    table<value_id, buffer_id> own;
+    for (value_id v = 0; v != p.values(); ++v) own.push_back(+v);
     role.resize(p.values());
     return flow_releases(p, p.values(), own, role);
 }
@@ -435,9 +430,9 @@ TEST_CASE("on every path a buffer is allocated from its first touch to the last 
                 if (pick.below(6) == 0)
                     f.nodes[to].operands.push_back({n, pick.below(static_cast<std::uint32_t>(f.values))});
         snapshot const p = f.program();
-        std::vector<buffer_id> buffer_of;
+        table<value_id, buffer_id> buffer_of;
         for (value_id v = 0; v != f.values; ++v)
-            buffer_of.push_back(pick.below(8) == 0 ? no_buffer : pick.below(buffers));
+            buffer_of.push_back(pick.below(8) == 0 ? no_buffer : buffer_id{pick.below(buffers)});
 
         // Whether some path reads v from step s of n on (last: its end) before v is written again.
         auto is_needed = [&](value_id v, node_id from, std::size_t at) {

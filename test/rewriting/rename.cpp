@@ -60,7 +60,7 @@ sized_slot_plan plan_linearly(snapshot const& p, plan_options const& options)
 
 ops rewritten(ops list, versioned_program const& made, slot_renaming const& names)
 {
-    auto name = [&](std::size_t k) { return static_cast<value_id>(names.values + k); };
+    auto name = [&](std::size_t k) { return value_id::of(names.values + k); };
     rename(
         made, names, [&](step_id s, std::size_t i, std::size_t k) { list[s].uses[i] = name(k); },
         [&](step_id s, std::size_t i, std::size_t k) { list[s].defs[i] = name(k); });
@@ -98,7 +98,7 @@ all_of_it rename_list(ops const& list, std::size_t values, plan_options const& b
     return all;
 }
 
-enum : value_id { a, b, c, d, e };
+enum : std::uint32_t { a, b, c, d, e };
 constexpr auto given = value_role::input;
 constexpr auto kept = value_role::output;
 
@@ -168,7 +168,7 @@ TEST_CASE("an in-place pair gets one name, and a value written in place by name 
 {
     snapshot const p = sequence(3, 3, [](step_id s, effect_sink& sink) {
         if (s != 0) sink.use(s - 1);
-        sink.def(s);
+        sink.def(+s);
         if (s == 1) sink.may_overwrite(0, 1);
     });
     auto const made = versions_of(p);
@@ -182,7 +182,7 @@ TEST_CASE("an in-place pair gets one name, and a value written in place by name 
 
 TEST_CASE("a view keeps its name unless an option gives it that of its storage")
 {
-    enum : value_id { x, view, y, z };
+    enum : std::uint32_t { x, view, y, z };
     ops const list{{{}, {x}}, {{x}, {view}}, {{view}, {y}}, {{y}, {z}}};
     plan_options const options{.bytes = 8,
                                .alias_of = std::vector<value_id>{no_value, x, no_value, no_value}};
@@ -256,7 +256,7 @@ void run_again(random_names const& before, names_run const& expected, versioned_
         for (touch t : p.touches(s)) (t.defines() ? out : in)[s].push_back(t.value);
     std::vector<std::vector<value_id>> at_end(p.nodes());
     for (edge_use u : p.edge_uses()) at_end[u.node].push_back(u.value);
-    auto name = [&](std::size_t k) { return static_cast<value_id>(before.values() + k); };
+    auto name = [&](std::size_t k) { return value_id::of(before.values() + k); };
     rename(
         made, names, [&](step_id s, std::size_t i, std::size_t k) { in[s][i] = name(k); },
         [&](step_id s, std::size_t i, std::size_t k) { out[s][i] = name(k); },
@@ -268,7 +268,7 @@ void run_again(random_names const& before, names_run const& expected, versioned_
     for (std::size_t i = 0; i != all; ++i) cell_of[i] = i;
     for (value_id v = 0; v != before.values(); ++v) {
         if (!is_given(before.role[v])) continue;
-        cell_of[v] = before.alias_of[v] == no_value ? v : cell_of[before.alias_of[v]];
+        cell_of[v] = before.alias_of[v] == no_value ? +v : cell_of[before.alias_of[v]];
         if (before.alias_of[v] == no_value) cell[v] = names_run::given(v);
     }
     std::vector<std::size_t> next_of(p.nodes());
@@ -286,7 +286,7 @@ void run_again(random_names const& before, names_run const& expected, versioned_
             });
             for (std::size_t i : defs) {
                 value_id const of = made.alias_of[touches[i].value], mine = out[s][i - reads.size()];
-                cell_of[mine] = of == no_value ? mine : cell_of[names.name_of[of]];
+                cell_of[mine] = of == no_value ? +mine : cell_of[names.name_of[of]];
                 std::size_t first = reads.size();
                 while (was[first].value != was[i].value) ++first;
                 if (!expected.makes_view[s][i]) cell[cell_of[mine]] = names_run::written(s, first, reads);
@@ -385,14 +385,11 @@ namespace {
 snapshot chain()
 {
     return sequence(
-        4, 4,
-        [](step_id s) {
-            return std::vector<std::vector<int>>{{}, {0}, {1}, {2, 1}}[s];
-        },
-        [](step_id s) { return std::vector<value_id>{s}; });
+        4, 4, [](step_id s) { return std::vector<std::vector<int>>{{}, {0}, {1}, {2, 1}}[s]; },
+        [](std::uint32_t s) { return std::vector{s}; });
 }
 
-slot_plan slots(std::vector<slot_id> slot_of, slot_id count) { return {std::move(slot_of), count}; }
+slot_plan slots(std::vector<slot_id> slot_of, std::uint32_t count) { return {std::move(slot_of), count}; }
 
 std::vector<byte_count> const sizes{64, 32, 48, 80};
 

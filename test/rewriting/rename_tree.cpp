@@ -63,10 +63,10 @@ struct renamed_programs {
 
 /// 0: def 0; 1: use 0, def 1; 2: use 1, def 2 and hold a body; 3: use 2
 snapshot const chain = sequence(
-    4, 3, [](step_id s) { return s == 0 ? std::vector<value_id>{} : std::vector<value_id>{s - 1}; },
-    [](step_id s) { return s == 3 ? std::vector<value_id>{} : std::vector<value_id>{s}; });
+    4, 3, [](std::uint32_t s) { return s == 0 ? std::vector<value_id>{} : std::vector<value_id>{s - 1}; },
+    [](std::uint32_t s) { return s == 3 ? std::vector<value_id>{} : std::vector<value_id>{s}; });
 
-slot_renaming names_of(flat_tree const& flat, std::vector<slot_id> const& slot_of, slot_id slots,
+slot_renaming names_of(flat_tree const& flat, std::vector<slot_id> const& slot_of, std::uint32_t slots,
                        rename_options const& how = {})
 {
     plan_options const options{.bytes = 8};
@@ -125,7 +125,7 @@ sized_slot_plan color_greedily(snapshot const& p, std::vector<value_id> const& r
     auto const graph = interference(p);
     std::vector<std::set<value_id>> meets(p.values());
     for (value_id u = 0; u != p.values(); ++u)
-        for (value_id v : graph.graph()[u])
+        for (value_id v : graph.neighbors(u))
             if (root[u] != root[v]) meets[root[u]].insert(root[v]), meets[root[v]].insert(root[u]);
     std::vector<bool> stays(p.values());
     for (value_id v = 0; v != p.values(); ++v)

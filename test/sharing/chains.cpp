@@ -27,8 +27,8 @@ namespace {
 /// Precedence by the transitive closure; b must not descend, and a < b.
 struct ascending_oracle {
     drawn_sharing const& d;
-    step_id last = 0;
-    bool before(step_id a, step_id b)
+    position_id last = 0;
+    bool before(position_id a, position_id b)
     {
         REQUIRE(a < b);
         REQUIRE(last <= b);
@@ -51,7 +51,7 @@ void check_sizes(drawn_sharing const& d, chain_plan const& plan)
     bytes largest(plan.slots);
     byte_count sum = 0;
     REQUIRE(plan.slot_pool.size() == plan.slots);
-    for (value_id v : d.wanted) {
+    for (buffer_id v : d.wanted) {
         largest[plan.slot_of[v]] = larger(largest[plan.slot_of[v]], d.bytes[v]);
         REQUIRE(plan.slot_pool[plan.slot_of[v]] == d.tasks.pool[v]);
     }
@@ -122,7 +122,7 @@ TEST_CASE(
             REQUIRE_MESSAGE(!fault, fault);
             check_sizes(d, plan);
             bool one_begin = true;
-            for (value_id v : d.wanted) one_begin = one_begin && d.lives.begins[v].size() <= 1;
+            for (buffer_id v : d.wanted) one_begin = one_begin && d.lives.begins[v].size() <= 1;
             if (one_begin) REQUIRE(plan == shared(d, options));
             else ++several;
         }
@@ -133,7 +133,7 @@ TEST_CASE(
 TEST_CASE("largest first: later buffers fit into open slots")
 {
     // Sizes that grow along a chain: by begin both slots grow, largest first there is no third.
-    snapshot const p = sequence(4, 4, [](step_id s, effect_sink& sink) {
+    snapshot const p = sequence(4, 4, [](std::uint32_t s, effect_sink& sink) {
         if (s != 0) sink.use(s - 1);
         sink.def(s);
     });

@@ -44,7 +44,7 @@ void check_coloring(snapshot const& p, chordal_coloring const& colored, bool any
     REQUIRE(!colored.violation);
     REQUIRE(!colored.clash);
     truth_table const there = flow_oracle(p).occupancy();
-    slot_id most = 0, used = 0;
+    std::uint32_t most = 0, used = 0;
     for (step_id s = 0; s != p.steps(); ++s) {
         slots held;
         for (value_id v = 0; v != p.values(); ++v)
@@ -52,7 +52,7 @@ void check_coloring(snapshot const& p, chordal_coloring const& colored, bool any
         std::sort(held.begin(), held.end());
         REQUIRE(std::adjacent_find(held.begin(), held.end()) == held.end());
         if (s == colored.max_live_step) REQUIRE(held.size() == colored.max_live);
-        most = std::max(most, static_cast<slot_id>(held.size()));
+        most = std::max(most, static_cast<std::uint32_t>(held.size()));
         if (!held.empty()) used = std::max(used, held.back() + 1);
     }
     REQUIRE(colored.max_live == most);

@@ -201,7 +201,7 @@ TEST_CASE("two fixed values that interfere are reported")
 
 TEST_CASE("invalid interference graphs, unknown sizes and incomplete orders are rejected")
 {
-    auto graph_of = [](std::vector<ids> const& rows) {
+    auto graph_of = [](std::vector<std::vector<node_id>> const& rows) {
         return as_graph(
             rows.size(), [&](auto v) -> auto& { return rows[v]; });
     };
@@ -235,9 +235,9 @@ TEST_CASE("the order of edges and parallel edges make no difference")
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
         auto const all = any_interferences(pick, 12, 40);
-        std::vector<ids> rows(12);
+        std::vector<std::vector<node_id>> rows(12);
         for (value_id v = 0; v != 12; ++v)
-            for (value_id w : all.neighbors(v)) rows[v].insert(rows[v].begin(), 1 + (v + w) % 2, w);
+            for (value_id w : all.neighbors(v)) rows[v].insert(rows[v].begin(), 1 + (v + w) % 2, +w);
         csr_graph const reordered = as_graph(
             12, [&](auto v) -> auto& { return rows[v]; });
         for (auto by : every_order) {

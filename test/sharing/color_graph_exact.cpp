@@ -66,7 +66,7 @@ void check(exact_assignment const& found, interferences const& all, bytes const&
 
     // The proof, slot by slot: the i-th largest members of the cliques.
     bytes at_least;
-    for (std::size_t i = 0; i != found.cliques.rows(); ++i) {
+    for (std::uint32_t i = 0; i != found.cliques.rows(); ++i) {
         auto const clique = found.cliques[i];
         if (i != 0) CHECK(clique.size() < found.cliques[i - 1].size());
         at_least.resize(std::max(at_least.size(), clique.size()));
@@ -162,7 +162,7 @@ TEST_CASE("with pools and fixed slots the bytes are the fewest, as by exhaustive
         for (value_id v = 0; v != all.size(); ++v) {
             sizes[v] = pick.below(6);
             pool[v] = pick.below(some_pools);
-            fixed[v] = pick.below(3) < some_fixed ? pick.below(4) : no_slot;
+            fixed[v] = pick.below(3) < some_fixed ? slot_id{pick.below(4)} : no_slot;
         }
         auto const found = assign_exact(all.graph(), {.bytes = sizes, .pool = pool, .fixed = fixed});
 
@@ -263,7 +263,7 @@ TEST_CASE(
 
 TEST_CASE("invalid interference graphs, unknown sizes and sums over 64 bits are rejected")
 {
-    auto graph_of = [](std::vector<ids> const& rows) {
+    auto graph_of = [](std::vector<std::vector<node_id>> const& rows) {
         return as_graph(
             rows.size(), [&](auto v) -> auto& { return rows[v]; });
     };
@@ -275,7 +275,7 @@ TEST_CASE("invalid interference graphs, unknown sizes and sums over 64 bits are 
     csr_graph const pair = all_together(2).graph();
     CHECK_THROWS_WITH_AS((void)assign_exact(pair, {.bytes = bytes{1, no_size}}),
                          "sublet: value 1, of unknown size, cannot share a slot", precondition_error);
-    CHECK_THROWS_AS((void)assign_exact(pair, {.pool = no_value}), precondition_error);
+    CHECK_THROWS_AS((void)assign_exact(pair, {.pool = -1}), precondition_error);
     CHECK_THROWS_AS((void)assign_exact(pair, {.bytes = {1, 2, 3}}), precondition_error);
     CHECK_THROWS_AS((void)assign_exact(pair, {.bytes = no_size - 1}), precondition_error);
     CHECK(assign_exact(pair, {.bytes = bytes{no_size - 2, 1}}).total_bytes == no_size - 1);

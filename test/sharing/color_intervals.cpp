@@ -59,13 +59,13 @@ TEST_CASE("overlapping buffers never share, and no plan has fewer slots")
         std::mt19937 pick{seed};
         ranges r(pick() % 20);
         for (auto& x : r) {
-            x.first = static_cast<sublet::step_id>(pick() % 12);
-            x.last = static_cast<sublet::step_id>(x.first + pick() % 6);
+            x.first = pick() % 12;
+            x.last = x.first + pick() % 6;
         }
         auto plan = color(r.size(), table(r));
 
         std::size_t busiest = 0;
-        for (sublet::step_id t = 0; t != 20; ++t) {
+        for (sublet::position_id t = 0; t != 20; ++t) {
             std::size_t alive = 0;
             for (auto x : r) alive += x.first <= t && t < x.last;
             busiest = busiest < alive ? alive : busiest;
@@ -185,12 +185,12 @@ TEST_CASE(
         bytes sizes(lives.size());
         std::vector<pool_id> pool(lives.size());
         for (auto& l : lives) {
-            l.first = static_cast<step_id>(pick() % 10);
-            l.last = static_cast<step_id>(l.first + pick() % 5);
+            l.first = pick() % 10;
+            l.last = l.first + pick() % 5;
         }
         bool const equal = pick() % 3 == 0;
         for (auto& s : sizes) s = equal ? 8 : 1 + pick() % 6;
-        for (auto& p : pool) p = equal ? 0 : static_cast<pool_id>(pick() % 2);
+        for (auto& p : pool) p = equal ? 0 : pick() % 2;
         for (auto fit : {linear_options::fit_kind::equal, linear_options::fit_kind::at_least,
                          linear_options::fit_kind::best_fit, linear_options::fit_kind::grow}) {
             auto plan = recycled(lives, sizes, {.fit = fit, .pool = pool});
@@ -221,7 +221,7 @@ namespace {
 std::vector<symbolic_plan::buffer> one_after_the_other(std::vector<affine_bytes> const& sizes)
 {
     std::vector<symbolic_plan::buffer> buffers;
-    for (step_id at = 0; at != sizes.size(); ++at) buffers.push_back({at, {at, at + 1}, sizes[at]});
+    for (std::uint32_t at = 0; at != sizes.size(); ++at) buffers.push_back({at, {at, at + 1}, sizes[at]});
     return buffers;
 }
 
@@ -283,7 +283,7 @@ TEST_CASE("occupants of a slot never overlap, and for every batch one of them is
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
         auto buffers = draw_growing_buffers(pick, 14, 9);
-        for (symbolic_plan::buffer& b : buffers) b.pool = pick.below(4) == 0;
+        for (symbolic_plan::buffer& b : buffers) b.pool = pick.below(4) == 0 ? 1 : 0;
         byte_count const most = 1 + pick.below(12);
         auto const mixing =
             pick.below(2) == 0 ? symbolic_options::mixing_rule::apart : symbolic_options::mixing_rule::proved;

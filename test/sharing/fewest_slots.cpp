@@ -24,15 +24,15 @@ namespace {
 
 /// Step s uses `uses[s]` and defines value s; none is an output.
 struct made {
-    std::vector<buffers> uses;
-    snapshot p = sequence(uses.size(), uses.size(), [this](step_id s, effect_sink& sink) {
+    std::vector<std::vector<value_id>> uses;
+    snapshot p = sequence(uses.size(), uses.size(), [this](std::uint32_t s, effect_sink& sink) {
         for (auto v : uses[s]) sink.use(v);
         sink.def(s);
     });
     dependence_graph g = dependences(p);
     buffers each = [this] {
         buffers ids;
-        for (value_id v = 0; v != uses.size(); ++v) ids.push_back(v);
+        for (buffer_id b = 0; b != uses.size(); ++b) ids.push_back(b);
         return ids;
     }();
     concurrent_live_ranges lives =
@@ -46,10 +46,10 @@ std::size_t fewest_groups(drawn_sharing const& d, std::size_t next, std::vector<
 {
     if (groups.size() >= best) return best;
     if (next == d.wanted.size()) return groups.size();
-    value_id const v = d.wanted[next];
+    buffer_id const v = d.wanted[next];
     for (std::size_t i = 0; i != groups.size(); ++i) {
         bool may = true;
-        for (value_id u : groups[i]) may = may && d.may_share(u, v);
+        for (buffer_id u : groups[i]) may = may && d.may_share(u, v);
         if (!may) continue;
         groups[i].push_back(v);
         best = fewest_groups(d, next + 1, groups, best);
@@ -68,15 +68,15 @@ byte_count fewest_bytes(drawn_sharing const& d, std::size_t next, std::vector<bu
     byte_count sum = 0;
     for (buffers const& group : groups) {
         byte_count largest = 0;
-        for (value_id u : group) largest = std::max(largest, d.bytes[u]);
+        for (buffer_id u : group) largest = std::max(largest, d.bytes[u]);
         sum += largest;
     }
     if (sum >= best) return best;
     if (next == d.wanted.size()) return sum;
-    value_id const v = d.wanted[next];
+    buffer_id const v = d.wanted[next];
     for (std::size_t i = 0; i != groups.size(); ++i) {
         bool may = true;
-        for (value_id u : groups[i]) may = may && d.may_share(u, v);
+        for (buffer_id u : groups[i]) may = may && d.may_share(u, v);
         if (!may) continue;
         groups[i].push_back(v);
         best = fewest_bytes(d, next + 1, groups, best);
@@ -97,7 +97,7 @@ std::size_t fewest_by_matching(drawn_sharing const& d)
     graph g(2 * n);
     for (std::size_t i = 0; i != n; ++i)
         for (std::size_t j = 0; j != n; ++j)
-            if (d.may_share(d.wanted[i], d.wanted[j]) && d.rule.reusable_by(d.wanted[i], d.wanted[j]))
+            if (d.may_share(d.wanted[i], d.wanted[j]) && d.reusable_by(d.wanted[i], d.wanted[j]))
                 add_edge(i, n + j, g);
     std::vector<graph::vertex_descriptor> mate(2 * n);
     boost::matching<graph, graph::vertex_descriptor*, index, boost::edmonds_augmenting_path_finder,
@@ -188,10 +188,10 @@ TEST_CASE("random programs: every plan is valid and every antichain holds, so bo
         REQUIRE_MESSAGE(!fault, fault);
         REQUIRE(cover.is_optimal());
         REQUIRE(std::is_sorted(cover.antichain.begin(), cover.antichain.end()));
-        for (value_id u : cover.antichain)
-            for (value_id v : cover.antichain)
+        for (buffer_id u : cover.antichain)
+            for (buffer_id v : cover.antichain)
                 if (u != v) REQUIRE(!d.may_share(u, v));
-        for (value_id v : d.wanted) several += d.lives.begins[v].size() > 1;
+        for (buffer_id v : d.wanted) several += d.lives.begins[v].size() > 1;
         if (d.wanted.size() <= 60) REQUIRE(cover.plan.slots == fewest_by_matching(d));
         if (d.wanted.size() <= 8) {
             std::vector<buffers> groups;
@@ -215,7 +215,7 @@ TEST_CASE("families of task graphs need few slots under every schedule")
         snapshot const p = family.program();
         dependence_graph const g = dependences(p);
         buffers each;
-        for (value_id v = 0; v != family.tasks(); ++v) each.push_back(v);
+        for (buffer_id b = 0; b != family.tasks(); ++b) each.push_back(b);
         auto const lives =
             concurrent_lifetimes(p, g, family.tasks(), each, std::vector<value_role>(family.tasks()));
         auto const cover = fewest_slots(lives, find_conflict_ranges(g, lives));
@@ -237,19 +237,19 @@ TEST_CASE("ResNet-50 needs five slots under every schedule, four with batch norm
         snapshot const p = net.program();
         auto const role = net.options().role.tabulate(net.bytes.size());
         dependence_graph const g = dependences(p, {.role = role, .alias_of = net.alias_of});
-        buffers buffer_of;
+        table<value_id, buffer_id> buffer_of;
         for (value_id v = 0; v != net.bytes.size(); ++v) {
             // It follows its convolution and is its only reader.
             bool const is_norm = in_place && net.uses[v].size() == 1 && net.bytes[v] == net.bytes[v - 1] &&
                                  net.uses[v][0] + 1 == v && !net.may_overwrite[v] && v + 5 < net.bytes.size();
-            value_id const same = is_norm ? v - 1 : net.alias_of[v];
-            buffer_of.push_back(same == no_value ? v : buffer_of[same]);
+            value_id const same = is_norm ? value_id{v - 1} : net.alias_of[v];
+            buffer_of.push_back(same == no_value ? buffer_id{+v} : buffer_of[same]);
         }
         auto const lives = concurrent_lifetimes(p, g, net.bytes.size(), buffer_of, role);
         auto const conflicts = find_conflict_ranges(g, lives);
         std::vector<byte_count> bytes = net.bytes;
         for (value_id v = 0; v != bytes.size(); ++v)
-            if (buffer_of[v] != v) bytes[v] = 0;
+            if (buffer_of[v] != +v) bytes[v] = 0;
         auto const cover = fewest_slots(lives, conflicts, {.bytes = bytes});
         CHECK(cover.is_optimal());
         CHECK(cover.plan.slots == (in_place ? 4 : 5));

@@ -319,9 +319,9 @@ struct drawn {
 drawn draw(std::mt19937& pick)
 {
     auto below = [&](std::size_t n) { return static_cast<std::uint32_t>(pick() % n); };
-    auto shuffled = [&](std::size_t n) {
-        std::vector<std::uint32_t> ids(n);
-        std::iota(ids.begin(), ids.end(), 0u);
+    auto shuffled = [&]<class Id>(Id, std::size_t n) {
+        std::vector<Id> ids(n);
+        std::iota(ids.begin(), ids.end(), Id{0});
         for (std::size_t i = n; i > 1; --i) std::swap(ids[i - 1], ids[below(i)]);
         return ids;
     };
@@ -340,7 +340,7 @@ drawn draw(std::mt19937& pick)
         for (std::size_t k = below(3); k != 0; --k) n.next.push_back(static_cast<int>(below(nodes.size())));
     }
     std::size_t const values = 32;
-    std::vector<value_id> const name = shuffled(values);
+    std::vector<value_id> const name = shuffled(value_id{}, values);
     std::vector<byte_count> bytes(values), alignment(values, 1), pinned(values, no_offset);
     std::vector<value_role> role(values);
     std::vector<value_id> alias_of(values, no_value), known;
@@ -350,7 +350,7 @@ drawn draw(std::mt19937& pick)
         value_id const v = name[known.size()];
         bytes[v] = below(20) == 0 ? (below(2) == 0 ? 0 : no_size) : below(3) == 0 ? 4 * (1 + below(4)) : 8;
         alignment[v] = 1 + below(3);
-        pool[v] = below(12) == 0;
+        pool[v] = below(12) == 0 ? 1 : 0;
         eligible[v] = below(20) != 0;
         if (below(16) == 0) pinned[v] = 60 * below(3);
         if (!known.empty() && below(6) == 0) alias_of[v] = known[below(known.size())];
@@ -360,7 +360,7 @@ drawn draw(std::mt19937& pick)
     value_role const given[] = {value_role::input, value_role::input | value_role::output,
                                 value_role::external};
     for (std::size_t i = 0, n = 1 + below(2); i != n; ++i) role[value()] = given[below(3)];
-    std::vector<node_id> const order = shuffled(nodes.size());
+    std::vector<node_id> const order = shuffled(node_id{}, nodes.size());
     for (node_id n : order) {
         for (step& s : nodes[n].steps) {
             std::vector<value_id> in, out;
@@ -504,7 +504,7 @@ TEST_CASE("random programs: every pair taken is legal, and no choice has fewer l
                 std::replace(part.begin(), part.end(), from, to);
             }
             std::vector<byte_count> bytes;
-            for (step_id at = 0; at != lives.positions; ++at)
+            for (position_id at = 0; at != lives.positions; ++at)
                 for (pool_id pool = 0; pool != 2; ++pool) {
                     std::vector<byte_count> most(buffers, 0);
                     for (buffer_id b = 0; b != buffers; ++b)
@@ -538,7 +538,7 @@ TEST_CASE("random programs: every pair taken is legal, and no choice has fewer l
 
         // The table has the same joins and the same successors.
         std::vector<byte_count> listed;
-        for (step_id at = 0; at != lives.positions; ++at)
+        for (position_id at = 0; at != lives.positions; ++at)
             for (pool_id pool = 0; pool != 2; ++pool) {
                 listed.push_back(0);
                 for (buffer const& b : after.buffers)

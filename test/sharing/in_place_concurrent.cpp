@@ -38,7 +38,7 @@ buffer_table buffers_of(snapshot const& p, plan_options const& options)
 {
     live_ranges lives;
     lives.of = std::vector<live_range>(p.values());
-    auto touched = [&](value_id v, step_id s) { lives.of[v] = hull(lives.of[v], {s, s + 1}); };
+    auto touched = [&](value_id v, std::uint32_t s) { lives.of[v] = hull(lives.of[v], {s, s + 1}); };
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s)) touched(t.value, s);
     for (edge_use u : p.edge_uses()) touched(u.value, p.steps_of(u.pred).last - 1);
@@ -64,14 +64,14 @@ struct all_pairs {
     std::vector<std::vector<bool>> is_before;
     explicit all_pairs(dependence_graph const& g) : is_before(g.positions(), std::vector<bool>(g.positions()))
     {
-        for (auto at = static_cast<step_id>(g.positions()); at-- != 0;)
-            for (step_id next : g.after[at]) {
+        for (position_id at = g.positions(); at-- != 0;)
+            for (position_id next : g.after[at]) {
                 is_before[at][next] = true;
-                for (step_id x = 0; x != g.positions(); ++x)
+                for (position_id x = 0; x != g.positions(); ++x)
                     if (is_before[next][x]) is_before[at][x] = true;
             }
     }
-    bool before(step_id a, step_id b)
+    bool before(position_id a, position_id b)
     {
         REQUIRE(a < b); // a precondition of oracles
         return is_before[a][b];
@@ -238,7 +238,7 @@ TEST_CASE("if a whole chain may overwrite an operand, only the last step's pair 
     auto const g = dependences(p);
     struct counter {
         std::size_t calls = 0;
-        bool before(step_id a, step_id b)
+        bool before(position_id a, position_id b)
         {
             ++calls;
             return a < b; // a total order

@@ -22,7 +22,7 @@ namespace {
 buffer_table joined(snapshot const& p, plan_options const& options)
 {
     std::vector<node_id> order;
-    std::vector<step_id> position;
+    table<step_id, position_id> position;
     for (node_id n = 0; n != p.nodes(); ++n) order.push_back(n);
     for (step_id s = 0; s != p.steps(); ++s) position.push_back(s + 1);
     auto const role = options.role.tabulate(p.values());
@@ -104,7 +104,7 @@ TEST_CASE("an operand that the step also reads at another offset keeps its stora
 {
     for (byte_count const second : {0u, 1u}) { // the bytes of the operand from here on, as value 1
         snapshot const p = flow(
-            2, 3, [](node_id n) { return n == 0 ? ids{1} : ids{}; },
+            2, 3, [](node_id n) { return n == 0 ? std::vector<node_id>{1} : std::vector<node_id>{}; },
             [](node_id n, effect_sink& s) {
                 if (n == 0) return s.def(0), s.view(1);
                 s.use_early(0), s.use(1), s.def(2);

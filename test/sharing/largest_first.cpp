@@ -196,7 +196,7 @@ bool relinked(drawn_sharing const& d, reuse_ranges const& members, sized_chains&
         std::vector<std::size_t> reached{end};
         for (std::size_t k = 0; k != reached.size(); ++k)
             for (std::size_t c = 0; c != n; ++c) {
-                if (seen[c] || !d.rule.reusable_by(members[reached[k]], members[c])) continue;
+                if (seen[c] || !d.reusable_by(members[reached[k]], members[c])) continue;
                 seen[c] = true;
                 found_by[c] = reached[k];
                 if (before[c] != none) {
@@ -234,7 +234,7 @@ bool relinked(drawn_sharing const& d, reuse_ranges const& members, sized_chains&
 TEST_CASE("relinking exchanges the ends of chains and saves a slot")
 {
     // a 0 ─► b 3, c 1 alone, d 2 alone: b and d may reuse a, only b may reuse c.
-    snapshot const p = sequence(6, 6, [](step_id s, effect_sink& sink) {
+    snapshot const p = sequence(6, 6, [](std::uint32_t s, effect_sink& sink) {
         std::vector<std::vector<value_id>> const uses{{}, {}, {0}, {1}, {2, 3}, {2}};
         for (auto v : uses[s]) sink.use(v);
         sink.def(s);
@@ -284,7 +284,7 @@ TEST_CASE("random chains are relinked as by the naive search, until nothing is s
         std::vector<buffer_id> occupant; // the last of each slot
         for (buffer_id b : in_order) {   // into the last slot in which it fits, or sometimes into a new one
             std::size_t s = occupant.size();
-            while (s != 0 && !d.rule.reusable_by(occupant[s - 1], b)) --s;
+            while (s != 0 && !d.reusable_by(occupant[s - 1], b)) --s;
             if (s == 0 || pick.below(3) == 0) {
                 occupant.push_back(b);
                 s = occupant.size();
@@ -313,7 +313,7 @@ TEST_CASE("random chains are relinked as by the naive search, until nothing is s
             for (std::size_t i = 0; i != members.size(); ++i)
                 for (std::size_t k = 0; k != i; ++k)
                     if (chains.slot_of[i] == chains.slot_of[k])
-                        REQUIRE(d.rule.reusable_by(members[k], members[i]));
+                        REQUIRE(d.reusable_by(members[k], members[i]));
         }
     }
     CHECK(improved > 200);
@@ -338,11 +338,11 @@ TEST_CASE("first fit finds the first slot with no conflicting occupant, in any o
             slot_id expected = 0;
             for (; expected != held.size(); ++expected) {
                 bool has_room = true;
-                for (buffer_id u : held[expected]) has_room = has_room && d.rule.may_share(u, b);
+                for (buffer_id u : held[expected]) has_room = has_room && d.rule.may_share(+u, +b);
                 if (has_room) break;
             }
             slot_id const found = room.find(b);
-            REQUIRE((found == no_slot ? held.size() : found) == expected);
+            REQUIRE((found == no_slot ? held.size() : std::size_t{found}) == expected);
             if (found == no_slot) held.emplace_back();
             else ++shared;
             held[expected].push_back(b);

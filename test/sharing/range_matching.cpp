@@ -30,7 +30,7 @@ static live_range_lists table(std::vector<std::vector<live_range>> const& rows, 
         ranges.insert(ranges.end(), row.begin(), row.end());
         first.push_back(static_cast<std::uint32_t>(ranges.size()));
     }
-    return {live_range_lists::source::automatic, static_cast<step_id>(columns), first, ranges};
+    return {live_range_lists::source::automatic, static_cast<std::uint32_t>(columns), first, ranges};
 }
 
 TEST_CASE("a row moves to another column for a row without alternative")
@@ -148,7 +148,7 @@ TEST_CASE("the reuse ranges hold exactly the buffers that may reuse, and ascend"
                 for (std::uint32_t k = r.first; k != r.last; ++k) takes[k] = true;
             });
             for (std::size_t k = 0; k != reuse.size(); ++k) {
-                REQUIRE(takes[k] == d.rule.reusable_by(reuse[i], reuse[k]));
+                REQUIRE(takes[k] == d.reusable_by(reuse[i], reuse[k]));
                 taken += takes[k];
             }
         }

@@ -27,7 +27,7 @@ snapshot program_of(std::vector<std::vector<int>> const& operands)
 {
     return sequence(
         operands.size(), operands.size(), [&](auto s) -> auto& { return operands[s]; },
-        [](auto s) { return std::vector{s}; });
+        [](std::uint32_t s) { return std::vector{s}; });
 }
 
 } // namespace
@@ -35,7 +35,7 @@ snapshot program_of(std::vector<std::vector<int>> const& operands)
 TEST_CASE("one call plans a program, and edges without data count")
 {
     std::vector<std::vector<int>> const operands{{}, {0}, {}, {2}}, none(4), edge{{}, {2}, {}, {}};
-    auto defs = [](auto n) { return std::vector{n}; };
+    auto defs = [](std::uint32_t n) { return std::vector{n}; };
     auto uses = [&](auto n) -> auto& { return operands[n]; };
     auto const apart = tasks(4, 4, [&](auto n) -> auto& { return none[n]; }, uses, defs);
     auto const one_behind_the_other = tasks(4, 4, [&](auto n) -> auto& { return edge[n]; }, uses, defs);
@@ -67,7 +67,7 @@ TEST_CASE("views have their buffer's slot; external, unsized and 0-byte values h
 
 TEST_CASE("in-place pairs are taken unless in_place is off")
 {
-    auto const p = sequence(3, 3, [](step_id s, effect_sink& sink) {
+    auto const p = sequence(3, 3, [](std::uint32_t s, effect_sink& sink) {
         if (s != 0) {
             sink.use(s - 1);
             sink.may_overwrite(s - 1, s);
@@ -189,7 +189,7 @@ TEST_CASE("each strategy returns the result of its algorithm, with the bytes and
             pick, {.tasks = 1 + pick.below(20), .given = 3, .pools = 2, .shuffled = pick.below(2) == 0});
         dependence_graph const g = dependences(tasks.program(), {.role = tasks.role});
         std::vector<buffer_id> each;
-        for (value_id v = 0; v != tasks.values(); ++v) each.push_back(v);
+        for (buffer_id b = 0; b != tasks.values(); ++b) each.push_back(b);
         auto const lives = concurrent_lifetimes(tasks.program(), g, each.size(), each, tasks.role);
         auto const conflicts = find_conflict_ranges(g, lives);
         auto with = [&](slot_options::strategy_kind how) {
@@ -199,9 +199,9 @@ TEST_CASE("each strategy returns the result of its algorithm, with the bytes and
         auto const chains = with(slot_options::strategy_kind::chains);
         auto const fewest = with(slot_options::strategy_kind::fewest);
         CHECK(tokens.slot_of ==
-              share_by_tokens(g, lives, [&](value_id v) { return tasks.bytes[v]; }, {.pool = tasks.pool})
+              share_by_tokens(g, lives, [&](buffer_id b) { return tasks.bytes[b]; }, {.pool = tasks.pool})
                   .slot_of);
-        CHECK(chains.slot_of == share_in_chains(lives, conflicts, [&](value_id v) { return tasks.bytes[v]; },
+        CHECK(chains.slot_of == share_in_chains(lives, conflicts, [&](buffer_id b) { return tasks.bytes[b]; },
                                                 {.pool = tasks.pool})
                                     .slot_of);
         CHECK(fewest.slot_of ==
@@ -211,7 +211,7 @@ TEST_CASE("each strategy returns the result of its algorithm, with the bytes and
             CHECK(fewest.slots <= plan.slots);
             std::vector<byte_count> largest(plan.slots);
             byte_count sum = 0;
-            for (value_id v : each)
+            for (buffer_id v : each)
                 if (plan.slot_of[v] != no_slot) {
                     CHECK(plan.slot_pool[plan.slot_of[v]] == tasks.pool[v]);
                     largest[plan.slot_of[v]] = larger(largest[plan.slot_of[v]], tasks.bytes[v]);

@@ -90,7 +90,7 @@ lists parts_of(reduced_graph const& values)
 {
     csr_rows const rows = values.co_components();
     lists result;
-    for (std::size_t p = 0; p != rows.rows(); ++p) result.push_back({rows[p].begin(), rows[p].end()});
+    for (std::uint32_t p = 0; p != rows.rows(); ++p) result.push_back({rows[p].begin(), rows[p].end()});
     return result;
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("the example of the header: b is merged into a, and c remains")
     auto values = reduced(all);
     values.merge_dominated();
     CHECK(parts_of(values) == lists{{0}, {1}});
-    std::vector<slot_id> slot_of{0, 1, no_slot};
+    table<value_id, slot_id> slot_of{0, 1, no_slot};
     values.assign_merged(slot_of);
     CHECK(slot_of == std::vector<slot_id>{0, 1, 0});
 }
@@ -115,7 +115,7 @@ TEST_CASE("merging repeats: values without interference are all merged into the 
         reduced_graph values(n);
         values.merge_dominated();
         CHECK(parts_of(values) == (n == 0 ? lists{} : lists{{0}}));
-        std::vector<slot_id> slot_of(n, no_slot);
+        table<value_id, slot_id> slot_of(n, no_slot);
         if (n != 0) slot_of[0] = 7;
         values.assign_merged(slot_of);
         CHECK(slot_of == std::vector<slot_id>(n, 7));
@@ -213,7 +213,7 @@ TEST_CASE("merging dominated values costs nothing: the optimum of the rest is th
         merged_count += static_cast<std::size_t>(std::count(left.begin(), left.end(), 0));
         CHECK(optimal_slots(all, left).bytes == optimal_slots(all, sizes).bytes);
 
-        std::vector<slot_id> slot_of(all.size(), no_slot);
+        table<value_id, slot_id> slot_of(all.size(), no_slot);
         slot_id next = 0;
         for (value_id v = 0; v != all.size(); ++v)
             if (left[v] != 0) slot_of[v] = next++; // a slot for each remaining value
@@ -270,7 +270,7 @@ TEST_CASE("in any graph, every prefix has its largest clique, completed by its l
             ids chosen;
             CHECK(found.size[v] == largest(all, v + 1, chosen, 0));
         }
-        for (std::size_t i = 0; i != found.cliques.rows(); ++i) {
+        for (std::uint32_t i = 0; i != found.cliques.rows(); ++i) {
             auto const row = found.cliques[i];
             CHECK(row.size() == i + 1);
             CHECK(all.is_clique(ids(row.begin(), row.end())));
@@ -306,7 +306,7 @@ TEST_CASE("with a low node limit the results are smaller cliques, marked as inex
     CHECK(budgeted.nodes <= 800);
     CHECK(budgeted.cliques.rows() <= in_full.cliques.rows());
     CHECK(budgeted.cliques.rows() >= 5);
-    for (std::size_t i = 0; i != budgeted.cliques.rows(); ++i)
+    for (std::uint32_t i = 0; i != budgeted.cliques.rows(); ++i)
         CHECK(all.is_clique(ids(budgeted.cliques[i].begin(), budgeted.cliques[i].end())));
 }
 

@@ -25,7 +25,7 @@ table closure_of(dependence_graph const& g)
 {
     table before(g.positions(), std::vector<bool>(g.positions()));
     for (std::size_t y = 0; y != g.positions(); ++y)
-        for (step_id x : g.before[y]) {
+        for (position_id x : g.before[y]) {
             before[x][y] = true;
             for (std::size_t a = 0; a != x; ++a)
                 if (before[a][x]) before[a][y] = true;
@@ -39,7 +39,7 @@ std::vector<ranges> all_tokens(dependence_graph const& g)
 {
     token_sets sets(g);
     std::vector<ranges> all;
-    for (step_id y = 0; y != g.positions(); ++y) {
+    for (position_id y = 0; y != g.positions(); ++y) {
         sets.advance_to(y);
         all.emplace_back(sets.tokens().begin(), sets.tokens().end());
     }
@@ -90,7 +90,7 @@ TEST_CASE("branches have tokens of their own, and a join has those of all branch
 {
     std::vector<std::vector<int>> const operands{{}, {0}, {1}, {0}, {3}, {2, 4}};
     auto const g = dependences(sequence(
-        6, 6, [&](auto s) -> auto& { return operands[s]; }, [](auto s) { return std::vector{s}; }));
+        6, 6, [&](auto s) -> auto& { return operands[s]; }, [](std::uint32_t s) { return std::vector{s}; }));
     auto const all = all_tokens(g);
     std::vector<std::uint32_t> counts;
     for (auto const& set : all) {
@@ -131,9 +131,9 @@ TEST_CASE("before() decides precedence for ascending positions, with or without 
         auto const g = draw_dependences(pick, 40);
         auto const before = closure_of(g);
         token_sets sets(g);
-        for (step_id y = 0; y != g.positions(); ++y) {
+        for (position_id y = 0; y != g.positions(); ++y) {
             if (pick.below(3) == 0) continue;
-            for (step_id x = 0; x != y; ++x) REQUIRE(sets.before(x, y) == before[x][y]);
+            for (position_id x = 0; x != y; ++x) REQUIRE(sets.before(x, y) == before[x][y]);
         }
         CHECK(sets.dropped_ranges() == 0);
     }
@@ -167,8 +167,8 @@ TEST_CASE("with few ranges some are dropped, and before() is never true by mista
         std::size_t const most = 1 + pick.below(6);
         token_sets sets(g, most);
         bool is_exact = true;
-        for (step_id y = 0; y != g.positions(); ++y) {
-            for (step_id x = 0; x != y; ++x) {
+        for (position_id y = 0; y != g.positions(); ++y) {
+            for (position_id x = 0; x != y; ++x) {
                 bool const said = sets.before(x, y);
                 REQUIRE((!said || before[x][y]));
                 if (said != before[x][y]) is_exact = false, ++missed;
@@ -190,10 +190,10 @@ TEST_CASE("the oldest ranges are dropped")
 {
     // 0, 1 and 2 each begin a chain of their own; 3 has read all three.
     std::vector<std::vector<int>> const operands{{}, {}, {}, {0, 1, 2}, {}, {0}, {1}, {2}, {5}, {6}, {7}};
-    auto const g = dependences(
-        sequence(
-            11, 11, [&](auto s) -> auto& { return operands[s]; }, [](auto s) { return std::vector{s}; }),
-        {.order = dependence_options::position_order::as_listed});
+    auto const g = dependences(sequence(
+                                   11, 11, [&](auto s) -> auto& { return operands[s]; },
+                                   [](std::uint32_t s) { return std::vector{s}; }),
+                               {.order = dependence_options::position_order::as_listed});
     token_sets exact(g);
     CHECK(exact.before(0, 3));
     CHECK(exact.tokens().size() == 4);
@@ -217,7 +217,7 @@ TEST_CASE("descending queries and graphs with a violation are rejected")
     CHECK_THROWS_AS(token_sets(g, 0), precondition_error);
     std::vector<std::vector<int>> const circle{{1}, {0}};
     auto const wrong = dependences(sequence(
-        2, 2, [&](auto s) -> auto& { return circle[s]; }, [](auto s) { return std::vector{s}; }));
+        2, 2, [&](auto s) -> auto& { return circle[s]; }, [](std::uint32_t s) { return std::vector{s}; }));
     REQUIRE(wrong.violation);
     CHECK_THROWS_AS((void)token_sets(wrong), precondition_error);
 }
@@ -229,15 +229,15 @@ TEST_CASE("a chain of a million steps, and a join of a million")
     CHECK(sets.before(0, 999'999));
     CHECK(sets.tokens().size() == 1);
 
-    constexpr step_id n = 300'000;
+    constexpr std::uint32_t n = 300'000;
     auto const star = dependences(sequence(
         n + 2, n + 2,
-        [](step_id s) {
+        [](std::uint32_t s) {
             std::vector<value_id> all;
             for (value_id v = 0; s >= n && v != s; ++v) all.push_back(v);
             return all;
         },
-        [](step_id s) { return std::vector{s}; }));
+        [](std::uint32_t s) { return std::vector{s}; }));
     token_sets into(star);
     CHECK(into.before(0, n + 1));
     CHECK(into.tokens().size() == 1);
@@ -251,7 +251,7 @@ dependence_graph graph_of(std::vector<std::vector<int>> const& operands)
 {
     auto const p = sequence(
         operands.size(), operands.size(), [&](auto s) -> auto& { return operands[s]; },
-        [](auto s) { return std::vector{s}; });
+        [](std::uint32_t s) { return std::vector{s}; });
     return dependences(p, {.order = dependence_options::position_order::as_listed});
 }
 
@@ -284,10 +284,11 @@ TEST_CASE("random graphs: the subtree of a position is all that reaches it by pa
         auto const tasks = draw_tasks(pick, {.tasks = 1 + pick.below(40), .back = pick.below(10)});
         auto const g = dependences(tasks.program(), {.role = tasks.role});
         std::size_t const n = g.positions();
-        std::vector<step_id> left(n, 0), parent(n, no_step);
+        sublet::table<position_id, position_id> parent(n, no_position);
+        sublet::table<position_id, std::uint32_t> left(n, 0);
         for (std::size_t x = n; x-- != 0;)
-            for (step_id y : g.after[x])
-                if (parent[x] == no_step || left[y] > left[parent[x]]) {
+            for (position_id y : g.after[x])
+                if (parent[x] == no_position || left[y] > left[parent[x]]) {
                     parent[x] = y;
                     left[x] = left[y] + 1;
                 }
@@ -299,9 +300,9 @@ TEST_CASE("random graphs: the subtree of a position is all that reaches it by pa
             given[forest[x].first] = true;
         }
         for (std::size_t y = 0; y != n; ++y)
-            for (step_id x = 0; x != n; ++x) {
-                step_id at = x;
-                while (at != y && parent[at] != no_step) at = parent[at];
+            for (position_id x = 0; x != n; ++x) {
+                position_id at = x;
+                while (at != y && parent[at] != no_position) at = parent[at];
                 bool const is_in = forest[y].first <= forest[x].first && forest[x].first < forest[y].last;
                 REQUIRE(is_in == (at == y));
             }
@@ -363,9 +364,9 @@ TEST_CASE("random sets stay unchanged until their last reader")
     for (unsigned seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
-        constexpr step_id n = 60;
-        csr_rows after;
-        for (step_id x = 0; x != n; ++x) {
+        constexpr std::uint32_t n = 60;
+        csr_rows<position_id, position_id> after;
+        for (position_id x = 0; x != n; ++x) {
             for (unsigned i = pick.below(4); i != 0; --i) after.append(n - 1);
             after.close_row();
         }
@@ -373,11 +374,11 @@ TEST_CASE("random sets stay unchanged until their last reader")
         std::vector<std::vector<token_range>> left(n);
         std::vector<std::size_t> readers_left(n);
         auto check = [&] {
-            for (step_id x = 0; x != n; ++x)
+            for (position_id x = 0; x != n; ++x)
                 if (readers_left[x] != 0)
                     REQUIRE(std::vector<token_range>(deposits[x].begin(), deposits[x].end()) == left[x]);
         };
-        for (step_id x = 0; x != n; ++x) {
+        for (position_id x = 0; x != n; ++x) {
             CHECK(deposits[x].empty());
             if (pick.below(3) != 0) {
                 for (unsigned i = 1 + pick.below(20); i != 0; --i)
@@ -386,7 +387,7 @@ TEST_CASE("random sets stay unchanged until their last reader")
             }
             readers_left[x] = after[x].size();
             check();
-            for (step_id from = 0; from <= x; ++from)
+            for (position_id from = 0; from <= x; ++from)
                 if (readers_left[from] != 0 && pick.below(4) == 0) {
                     --readers_left[from];
                     deposits.drop_reader(from);

@@ -99,7 +99,7 @@ void check_valid(case_of_tasks const& c, sized_slot_plan const& plan, std::vecto
         REQUIRE(plan.slot_pool[s] == c.tasks.pool[b]);
         largest[s] = std::max(largest[s], c.size[b]);
         if (last[s] != no_buffer) {
-            REQUIRE(c.rule.reusable_by(last[s], b));
+            REQUIRE(c.rule.reusable_by(+last[s], +b));
             REQUIRE((eligible[b] && eligible[last[s]]));
         }
         last[s] = b;
@@ -117,7 +117,7 @@ TEST_CASE("parallel branches do not reuse each other's slots, and after their jo
 {
     std::vector<std::vector<int>> const operands{{}, {0}, {1}, {0}, {3}, {2, 4}};
     auto const p = sequence(
-        6, 6, [&](auto s) -> auto& { return operands[s]; }, [](auto s) { return std::vector{s}; });
+        6, 6, [&](auto s) -> auto& { return operands[s]; }, [](std::uint32_t s) { return std::vector{s}; });
     auto const g = dependences(p);
     auto const lives = concurrent_lifetimes(p, g, 6, {0, 1, 2, 3, 4, 5}, std::vector<value_role>(6));
     CHECK(share_by_tokens(g, lives, eight).slot_of == slots{0, 1, 2, 3, 4, 0});
@@ -131,7 +131,7 @@ TEST_CASE("a slot freed under one source is reused under another after they join
     // two sources, each with a chain; then one step that reads both, and a chain after it
     std::vector<std::vector<int>> const operands{{}, {0}, {}, {2}, {1, 3}, {4}, {5}};
     auto const p = sequence(
-        7, 7, [&](auto s) -> auto& { return operands[s]; }, [](auto s) { return std::vector{s}; });
+        7, 7, [&](auto s) -> auto& { return operands[s]; }, [](std::uint32_t s) { return std::vector{s}; });
     auto const g = dependences(p);
     auto const lives = concurrent_lifetimes(p, g, 7, {0, 1, 2, 3, 4, 5, 6}, std::vector<value_role>(7));
     CHECK(share_by_tokens(g, lives, eight).slots == 4);
@@ -172,7 +172,7 @@ TEST_CASE("the plan is that of the rules by definition, with a scan of all slots
                              .begins = c.lives.first(b),
                              .free_from = c.lives.first(b),
                              .may_reuse = c.lives.begins[b].size() == 1},
-                            [&](buffer_id u) { return c.rule.reusable_by(u, b); });
+                            [&](buffer_id u) { return c.rule.reusable_by(+u, +b); });
             auto const plan = share_by_tokens(c.g, c.lives, c.sizes(), {.choice = how, .pool = c.tasks.pool});
             REQUIRE(plan.slot_of == slow.slot_of);
         }
@@ -209,7 +209,7 @@ TEST_CASE("a slot that failed a hundred tests is still found by a buffer that ma
     bytes.push_back(8);
     std::size_t const n = operands.size();
     auto const p = sequence(
-        n, n, [&](auto s) -> auto& { return operands[s]; }, [](auto s) { return std::vector{s}; });
+        n, n, [&](auto s) -> auto& { return operands[s]; }, [](std::uint32_t s) { return std::vector{s}; });
     auto const g = dependences(p, {.order = dependence_options::position_order::as_listed});
     std::vector<buffer_id> buffer_of;
     for (buffer_id b = 0; b != n; ++b) buffer_of.push_back(b);
@@ -225,7 +225,7 @@ TEST_CASE("with many dropped tokens slots are given up after some tests, which a
     auto const p = family.program();
     auto const g = dependences(p);
     token_sets sets(g, 4);
-    sets.advance_to(static_cast<step_id>(g.positions()) - 1);
+    sets.advance_to(g.positions() - 1);
     std::vector<buffer_id> buffer_of;
     for (buffer_id b = 0; b != family.tasks(); ++b) buffer_of.push_back(b);
     auto const lives =
@@ -300,7 +300,7 @@ struct memonger_comparison {
         std::vector<buffer_id> buffer_of;
         for (buffer_id b = 0; b != net.bytes.size(); ++b) buffer_of.push_back(b);
         auto const lives = concurrent_lifetimes(p, g, buffer_of.size(), buffer_of, role);
-        return share_by_tokens(g, lives, [this](auto b) { return b == net.head ? 0 : net.bytes[b]; },
+        return share_by_tokens(g, lives, [this](auto b) { return b == +net.head ? 0 : net.bytes[b]; },
                                {.choice = how});
     }
 };
@@ -393,7 +393,7 @@ TEST_CASE("random nets of one source: the memonger's plans are valid and need mo
 
 namespace {
 
-auto always(step_id from)
+auto always(position_id from)
 {
     return [from](buffer_id) { return from; };
 }
@@ -402,7 +402,7 @@ auto always(step_id from)
 sized_slot_plan taken_by(byte_count size, slot_choice how)
 {
     slot_chooser chooser(8, how);
-    auto never_waits = [](buffer_id) { return no_step; };
+    auto never_waits = [](buffer_id) { return no_position; };
     byte_count const sizes[] = {64, 16, 24, 16};
     for (buffer_id b = 0; b != 4; ++b)
         chooser.assign({.buffer = b,
@@ -442,7 +442,7 @@ TEST_CASE("the choice if no free slot is large enough")
 
 TEST_CASE("caffe2_sized depends on the order in which slots were freed and on their first sizes")
 {
-    auto third = [](step_id first_over, step_id second_over, byte_count size) {
+    auto third = [](position_id first_over, position_id second_over, byte_count size) {
         slot_chooser chooser(3, slot_choice::caffe2_sized);
         auto all = always(0);
         chooser.assign({.buffer = 0, .size = 100, .free_from = first_over}, all);
@@ -466,10 +466,10 @@ TEST_CASE("caffe2_sized depends on the order in which slots were freed and on th
 TEST_CASE("a blocked slot is not tested before its position")
 {
     slot_chooser chooser(4);
-    auto never = [](buffer_id) { return no_step; };
+    auto never = [](buffer_id) { return no_position; };
     chooser.assign({.buffer = 0, .size = 8, .free_from = 1}, never);
     unsigned asked = 0;
-    auto at_five = [&](buffer_id u) -> step_id {
+    auto at_five = [&](buffer_id u) -> position_id {
         CHECK(u == 0);
         ++asked;
         return 5;
@@ -484,7 +484,7 @@ TEST_CASE("a blocked slot is not tested before its position")
 TEST_CASE("a slot that no buffer may follow is blocked until unblock(), now or for a later position")
 {
     slot_chooser chooser(6);
-    auto never = [](buffer_id) { return no_step; };
+    auto never = [](buffer_id) { return no_position; };
     chooser.assign({.buffer = 0, .size = 8}, never);
     CHECK(chooser.assign({.buffer = 1, .size = 8, .begins = 1}, always(0)) == 1);
     chooser.unblock(0, 4);
@@ -501,7 +501,7 @@ TEST_CASE("an unknown size and an invalid pool are rejected, and 0 bytes need no
     auto all = always(0);
     CHECK_THROWS_WITH_AS(chooser.assign({.buffer = 0, .size = no_size}, all),
                          "sublet: a buffer of unknown size cannot share a slot", precondition_error);
-    CHECK_THROWS_WITH_AS(chooser.assign({.buffer = 0, .size = 8, .pool = no_value}, all),
+    CHECK_THROWS_WITH_AS(chooser.assign({.buffer = 0, .size = 8, .pool = -1}, all),
                          "sublet: a pool id is out of range", precondition_error);
     CHECK(chooser.assign({.buffer = 0, .size = 0}, all) == no_slot);
     chooser.assign({.buffer = 0, .size = no_size - 1}, all);
@@ -523,7 +523,7 @@ TEST_CASE("random requests get slots by the rule, however long slots are blocked
         for (buffer_id b = 0; b != buffers; ++b) {
             slot_request r{.buffer = b, .size = pick.below(sizes), .pool = pick.below(pools) * 7};
             r.begins = pick.below(static_cast<unsigned>(positions));
-            r.free_from = pick.below(10) == 0 ? no_step : r.begins + pick.below(5);
+            r.free_from = pick.below(10) == 0 ? no_position : position_id{r.begins + pick.below(5)};
             r.may_reuse = pick.below(10) != 0;
             requests.push_back(r);
         }
@@ -534,13 +534,14 @@ TEST_CASE("random requests get slots by the rule, however long slots are blocked
             naive_slot_chooser slow{how, {}, std::vector<slot_id>(buffers, no_slot)};
             slot_chooser exact(buffers, how), lazy(buffers, how);
             for (slot_request const& r : requests) {
-                auto first_from = [&](buffer_id u, step_id at) {
+                auto first_from = [&](buffer_id u, position_id at) {
                     while (at != positions && !may[u][at]) ++at;
-                    return at == positions ? no_step : at;
+                    return at == positions ? no_position : at;
                 };
                 slow.assign(r, [&](buffer_id u) { return bool(may[u][r.begins]); });
                 exact.assign(r, [&](buffer_id u) { return first_from(u, r.begins); });
-                lazy.assign(r, [&](buffer_id u) -> step_id { return may[u][r.begins] ? 0 : r.begins + 1; });
+                lazy.assign(r,
+                            [&](buffer_id u) -> position_id { return may[u][r.begins] ? 0u : r.begins + 1; });
             }
             auto const plan = std::move(exact).finish(), same = std::move(lazy).finish();
             REQUIRE(plan.slot_of == slow.slot_of);

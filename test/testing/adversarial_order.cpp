@@ -29,13 +29,13 @@ using namespace sublet::detail;
 
 namespace {
 
-using positions = std::vector<step_id>;
+using positions = std::vector<position_id>;
 
-step_waits waits_of(std::size_t steps, std::vector<std::pair<step_id, step_id>> const& list)
+step_waits waits_of(std::size_t steps, std::vector<std::pair<position_id, position_id>> const& list)
 {
     step_waits waits;
     for (auto const& [from, to] : list) waits.list.push_back({from, to, step_waits::kind::data});
-    waits.before = csr_rows::gathered(steps, [&](auto add) {
+    waits.before = csr_rows<position_id, position_id>::gathered(steps, [&](auto add) {
         for (step_waits::wait const& wait : waits.list) add(wait.to, wait.from);
     });
     waits.after = waits.before.transposed(steps);
@@ -79,9 +79,10 @@ public:
                 detail::clobber_checker checker(lowered_, values_, true, true);
                 cpu_call call(lowered_, values_);
                 synthetic_kernel kernel;
-                auto before = [&](step_id at) { checker.before(at); };
-                auto after = [&](step_id at) { checker.after(at); };
-                for (step_id at : order) detail::run_step(lowered_, values_, at, kernel, call, before, after);
+                auto before = [&](position_id at) { checker.before(at); };
+                auto after = [&](position_id at) { checker.after(at); };
+                for (position_id at : order)
+                    detail::run_step(lowered_, values_, at, kernel, call, before, after);
                 checker.finish();
             });
         } catch (clobbered_value const&) {
@@ -98,14 +99,15 @@ private:
     std::map<value_id, block> bound_;
 };
 
-positions ascending(std::size_t n)
+template <class Id = position_id>
+std::vector<Id> ascending(std::size_t n)
 {
-    positions all;
-    for (step_id at = 0; at != n; ++at) all.push_back(at);
+    std::vector<Id> all;
+    for (Id id = 0; id != n; ++id) all.push_back(id);
     return all;
 }
 
-bool comes_before(step_waits const& waits, step_id a, step_id b)
+bool comes_before(step_waits const& waits, position_id a, position_id b)
 {
     detail::position_set before(waits);
     before.add_with_ancestors(b);
@@ -115,7 +117,7 @@ bool comes_before(step_waits const& waits, step_id a, step_id b)
 /// A buffer of a lowered program, and its touches.
 struct planned_buffer {
     buffer_id id;
-    step_id producer = no_step; // if it is not given
+    position_id producer = no_position; // if it is not given
     positions touched;          // by steps that read or write it
     bool is_output;
 
@@ -135,10 +137,10 @@ std::vector<planned_buffer> planned_buffers_of(lowered_program const& lowered)
         auto const& unused = lowered.unused_inputs;
         if (!its.is_planned() || std::count(unused.begin(), unused.end(), b) != 0) continue;
         planned_buffer one{b,
-                           is_given(its.role) ? no_step : lowered.first_write[b],
+                           is_given(its.role) ? no_position : lowered.first_write[b],
                            {},
                            has_role(its.role, value_role::output)};
-        for (step_id at = 0; at != lowered.positions(); ++at)
+        for (position_id at = 0; at != lowered.positions(); ++at)
             for (buffer_id accessed : lowered.accessed[at])
                 if (accessed == b) one.touched.push_back(at);
         all.push_back(one);
@@ -153,12 +155,12 @@ std::optional<memory_plan> made_unsound(random_program const& p, memory_plan con
                                         planned_buffer const& b)
 {
     buffer const &from = order.lowered.table.buffers[a.id], &to = order.lowered.table.buffers[b.id];
-    if (a.id == b.id || b.producer == no_step || from.pool != to.pool || a.is_output) return std::nullopt;
+    if (a.id == b.id || b.producer == no_position || from.pool != to.pool || a.is_output) return std::nullopt;
     if (a.touched.empty() || a.touched.back() >= b.producer) return std::nullopt;
     byte_count const offset = plan.offset_of(from.root);
     if (offset % to.alignment != 0) return std::nullopt;
     bool is_lost = false;
-    for (step_id at : a.touched) {
+    for (position_id at : a.touched) {
         if (comes_before(order.waits, at, b.producer)) continue;
         is_lost = is_lost || at != a.producer || b.is_output || b.touched.size() > 1;
     }
@@ -191,10 +193,10 @@ TEST_CASE("whatever comes first and last, the order keeps the waits")
     for (unsigned seed = 0; seed != rounds(500); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
-        step_id const n = 1 + pick.below(12);
-        std::vector<std::pair<step_id, step_id>> list;
+        std::uint32_t const n = 1 + pick.below(12);
+        std::vector<std::pair<position_id, position_id>> list;
         for (std::uint32_t i = pick.below(2 * n); i != 0 && n > 1; --i) {
-            step_id const to = 1 + pick.below(n - 1);
+            position_id const to = 1 + pick.below(n - 1);
             list.push_back({pick.below(to), to});
         }
         step_waits const waits = waits_of(n, list);
@@ -202,7 +204,7 @@ TEST_CASE("whatever comes first and last, the order keeps the waits")
         positions const order = adversarial_order(waits, first, last);
         REQUIRE(keeps(waits, order));
         std::size_t ancestors = 0;
-        for (step_id at = 0; at != n; ++at) ancestors += comes_before(waits, at, first[0]);
+        for (position_id at = 0; at != n; ++at) ancestors += comes_before(waits, at, first[0]);
         CHECK(order[ancestors - 1] == first[0]); // the ancestors of the first, and no others, come before it
     }
 }
@@ -256,7 +258,7 @@ TEST_CASE(
         plan_options const options = p.options(false);
         memory_plan const plan = plan_concurrent(program, options).plan;
         run_order const order = run_order_of(program, options, arena{plan}, p.is_scratch);
-        REQUIRE(order.lowered.step_at == ascending(program.steps()));
+        REQUIRE(order.lowered.step_at == ascending<step_id>(program.steps()));
 
         auto const buffers = planned_buffers_of(order.lowered);
         std::vector<std::pair<std::size_t, std::size_t>> pairs;
@@ -347,11 +349,11 @@ TEST_CASE("300 plans for one order with a hand-off removed: the check of waits a
         // Keep all waits that are implied, except for this pair.
         step_waits::wait const dropped =
             order.waits.list[candidates[pick.below(static_cast<std::uint32_t>(candidates.size()))]];
-        std::vector<std::pair<step_id, step_id>> fewer;
-        for (step_id to = 0; to != program.steps(); ++to) {
+        std::vector<std::pair<position_id, position_id>> fewer;
+        for (position_id to = 0; to != program.steps(); ++to) {
             detail::position_set before(order.waits);
             before.add_with_ancestors(to);
-            for (step_id from = 0; from != to; ++from)
+            for (position_id from = 0; from != to; ++from)
                 if (before.has(from) && (from != dropped.from || to != dropped.to))
                     fewer.emplace_back(from, to);
         }

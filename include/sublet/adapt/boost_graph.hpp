@@ -77,7 +77,7 @@ inline csr_graph::edge_cursor operator++(csr_graph::edge_cursor& at, int) { retu
 inline std::pair<detail::edge_list_cursor, detail::edge_list_cursor> edges(csr_graph const& g)
 {
     if (g.rows() == 0) return {{g, 0, nullptr}, {g, 0, nullptr}};
-    auto const last = static_cast<node_id>(g.rows() - 1);
+    auto const last = node_id::of(g.rows() - 1);
     return {{g, 0, g[0].data()}, {g, last, g[last].data() + g[last].size()}};
 }
 inline std::size_t num_edges(csr_graph const& g) { return g.items(); }

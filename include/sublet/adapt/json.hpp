@@ -41,7 +41,7 @@ namespace sublet {
 /// A plan, or why there is none.
 struct json_plan {
     std::optional<memory_plan> plan = {};
-    std::vector<std::string> names = {}; ///< by value; empty where the file has none
+    table<value_id, std::string> names = {}; ///< empty where the file has none
     std::string error = {};              ///< a sentence, if there is no plan
     std::size_t line = 0, column = 0;    ///< where the error is, in lines and bytes, from 1
 };
@@ -148,8 +148,8 @@ public:
                                        ", and only version 1 can be read");
         if (depth_ == 2 && (section_ == section::order || section_ == section::unsized)) {
             if (number >= no_node) return fail_type();
-            (section_ == section::order ? plan_.order : plan_.unsized)
-                .push_back(static_cast<std::uint32_t>(number));
+            if (section_ == section::order) plan_.order.push_back(node_id::of(number));
+            else plan_.unsized.push_back(value_id::of(number));
             return true;
         }
         if (depth_ != 3 || field_ == none || fields()[field_].what != kind::id) return fail_type();
@@ -425,7 +425,7 @@ private:
             if (b.pool < before.pool || (b.pool == before.pool && b.begin < before.begin + before.size))
                 return fail_at(block_at_[i], "blocks are not ascending, or overlap");
         }
-        for (std::size_t i = 0; i != buffers; ++i) {
+        for (buffer_id i = 0; i != buffers; ++i) {
             memory_plan::placed_buffer const& b = plan_.buffers[i];
             if (b.pool >= pools) return fail_at(buffer_at_[i], lacks("pool", b.pool, pools));
             if (values != 0 && b.root >= values)
@@ -436,7 +436,7 @@ private:
             if (i != 0 && b.root <= plan_.buffers[i - 1].root)
                 return fail_at(buffer_at_[i], "roots of buffers are not ascending, or one is there twice");
         }
-        for (std::size_t v = 0; v != values; ++v) {
+        for (value_id v = 0; v != values; ++v) {
             buffer_id const b = plan_.buffer_of[v];
             if (b == no_buffer) continue;
             if (b >= buffers) return fail_at(value_at_[v], lacks("buffer", b, buffers));
@@ -465,7 +465,8 @@ private:
     {
         return fail_at(list_at_[static_cast<std::size_t>(which)], std::move(sentence));
     }
-    static std::optional<std::uint32_t> first_duplicate(std::vector<std::uint32_t> ids)
+    template <class Id>
+    static std::optional<Id> first_duplicate(std::vector<Id> ids)
     {
         std::sort(ids.begin(), ids.end());
         auto const found = std::adjacent_find(ids.begin(), ids.end());
@@ -486,7 +487,9 @@ private:
     std::array<bool, most_fields> has_ = {};
     std::string name_;
     std::size_t item_at_ = 0;
-    std::vector<std::size_t> block_at_, buffer_at_, value_at_, empty_at_; // where each begins
+    std::vector<std::size_t> block_at_, empty_at_; // where each begins, as in the next two
+    table<buffer_id, std::size_t> buffer_at_;
+    table<value_id, std::size_t> value_at_;
 };
 
 } // namespace detail

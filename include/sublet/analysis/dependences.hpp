@@ -77,10 +77,13 @@ struct dependence_options {
 
 /// The happens-before order of the steps, as a graph over positions.
 struct dependence_graph {
-    csr_rows after;                   ///< by position: direct successors, ascending, each once, all higher
-    csr_rows before;                  ///< by position: direct predecessors, ascending, each once, all lower
-    std::vector<step_id> step_at;     ///< by position
-    std::vector<step_id> position_of; ///< by step: where it writes, and does the reads that are not early
+    /// The direct successors of each position, ascending, each once, all higher.
+    csr_rows<position_id, position_id> after;
+    /// The direct predecessors of each position, ascending, each once, all lower.
+    csr_rows<position_id, position_id> before;
+    table<position_id, step_id> step_at; ///< the step at each position
+    /// Where each step writes, and does the reads that are not early.
+    table<step_id, position_id> position_of;
     std::optional<dependence_violation> violation; ///< if set, all else is meaningless
 
     /// How many positions there are: one for each step, two for one that reads early.
@@ -88,7 +91,7 @@ struct dependence_graph {
     /// How many pairs of positions are ordered directly.
     [[nodiscard]] std::size_t edges() const { return after.items(); }
     /// The position at which the step begins, and reads early.
-    [[nodiscard]] step_id start_of(step_id s) const;
+    [[nodiscard]] position_id start_of(step_id s) const;
 };
 
 namespace detail {
@@ -97,15 +100,79 @@ namespace detail {
 [[nodiscard]] dependence_options dependences_of(plan_options const& options, std::vector<handoff> handoffs);
 
 /// The defining step of each value, `no_step` for given values; or a violation.
-std::optional<dependence_violation> unique_defs(snapshot const& p, std::vector<value_role> const& role,
-                                                std::vector<step_id>& def_of);
+std::optional<dependence_violation> unique_defs(snapshot const& p, table<value_id, value_role> const& role,
+                                                table<value_id, step_id>& def_of);
 
-/// A cycle among the points that the topological order does not contain.
-std::vector<step_id> residual_cycle(csr_rows const& after, std::vector<step_id> const& in_degree);
+/// A cycle among the points, of any kind, that the topological order does not contain.
+template <class Point>
+std::vector<Point> residual_cycle(csr_rows<Point, Point> const& after,
+                                  std::vector<std::uint32_t> const& in_degree)
+{
+    table<Point, Point> from(after.rows(), Point(0));
+    Point at = 0;
+    for (Point x = 0; x != after.rows(); ++x)
+        if (in_degree[x] != 0) {
+            at = x;
+            for (Point y : after[x])
+                if (in_degree[y] != 0) from[y] = x;
+        }
+    table<Point, unsigned char> seen(after.rows());
+    for (; !seen[at]; at = from[at]) seen[at] = 1;
+    std::vector<Point> backwards{at}, cycle;
+    for (Point x = from[at]; x != at; x = from[x]) backwards.push_back(x);
+    while (!backwards.empty()) {
+        cycle.push_back(backwards.back());
+        backwards.pop_back();
+    }
+    return cycle;
+}
 
 /// Kahn's algorithm. `in_degree` counts predecessors; points above 0 at the end are on or after a cycle.
-std::vector<step_id> topological_points(csr_rows const& after, std::vector<step_id>& in_degree,
-                                        dependence_options::position_order numbering);
+template <class Point>
+std::vector<Point> topological_points(csr_rows<Point, Point> const& after,
+                                      std::vector<std::uint32_t>& in_degree,
+                                      dependence_options::position_order numbering)
+{
+    std::size_t const points = after.rows();
+    std::vector<Point> order, ready;
+    order.reserve(points);
+    if (numbering == dependence_options::position_order::as_listed) {
+        bool ascends = true;
+        for (Point x = 0; x != points && ascends; ++x)
+            for (Point y : after[x]) ascends &= x < y;
+        if (ascends) {
+            for (Point x = 0; x != points; ++x) order.push_back(x);
+            in_degree.assign(points, 0);
+            return order;
+        }
+    }
+    auto finish = [&](Point x, auto found) {
+        for (Point y : after[x])
+            if (--in_degree[y] == 0) found(y);
+    };
+    for (Point x = 0; x != points; ++x)
+        if (in_degree[x] == 0) order.push_back(x);
+    if (numbering != dependence_options::position_order::depth_first) {
+        for (std::size_t i = 0; i != order.size(); ++i)
+            finish(order[i], [&](Point y) { order.push_back(y); });
+        return order;
+    }
+    auto reverse_from = [&](std::size_t first) { // the first one pushed is popped first
+        for (std::size_t i = first, j = ready.size(); i + 1 < j; ++i) std::swap(ready[i], ready[--j]);
+    };
+    for (std::size_t i = 0, roots = order.size(); i != roots; ++i)
+        finish(order[i], [&](Point y) { ready.push_back(y); });
+    reverse_from(0);
+    while (!ready.empty()) {
+        Point const x = ready.back();
+        ready.pop_back();
+        order.push_back(x);
+        std::size_t const first = ready.size();
+        finish(x, [&](Point y) { ready.push_back(y); });
+        reverse_from(first);
+    }
+    return order;
+}
 
 } // namespace detail
 
@@ -142,17 +209,22 @@ namespace detail {
 
 /// By buffer, positions of a dependence graph.
 struct concurrent_live_ranges {
-    csr_rows begins; ///< ascending; every def is one of these or follows one; empty: given
-    csr_rows ends;   ///< ascending; every touch is one of these or precedes one; `positions`: never
-    step_id positions = 0;
+    /// Ascending; every def is one of these or follows one; empty: given.
+    csr_rows<buffer_id, position_id> begins;
+    /// Ascending; every touch is one of these or precedes one; `positions`: never.
+    csr_rows<buffer_id, position_id> ends;
+    std::uint32_t positions = 0;
 
     [[nodiscard]] std::size_t buffers() const { return begins.rows(); }
-    [[nodiscard]] step_id first(buffer_id b) const { return begins[b].empty() ? 0 : begins[b].front(); }
+    [[nodiscard]] position_id first(buffer_id b) const
+    {
+        return begins[b].empty() ? position_id{0} : begins[b].front();
+    }
     /// The position after the highest at which it is needed.
-    [[nodiscard]] step_id last(buffer_id b) const
+    [[nodiscard]] position_id last(buffer_id b) const
     {
         auto const row = ends[b];
-        return row.empty() ? first(b) + 1 : detail::smaller(row.back(), positions - 1) + 1;
+        return row.empty() ? first(b) + 1 : detail::smaller(+row.back(), positions - 1) + 1;
     }
     [[nodiscard]] bool is_kept(buffer_id b) const { return !ends[b].empty() && ends[b].back() == positions; }
 };
@@ -166,19 +238,17 @@ namespace detail {
 /// Semantics:      a strict order that the numbers of positions extend.
 /// Minimal model:  archetype::precedence.   Ordinary models: precedence, token_sets.
 template <class O>
-concept precedence_oracle = requires(O& o, step_id a, step_id b) {
-                                {
-                                    o.before(a, b)
-                                    } -> std::convertible_to<bool>;
-                            };
+concept precedence_oracle = requires(O& o, position_id a, position_id b) {
+    { o.before(a, b) } -> std::convertible_to<bool>;
+};
 
 /// v can reuse the bytes of u in every execution.  O(ends of u x begins of v) calls
 template <precedence_oracle Oracle>
 [[nodiscard]] bool reusable_by(concurrent_live_ranges const& lives, buffer_id u, buffer_id v, Oracle& oracle)
 {
     if (lives.begins[v].empty()) return false;
-    for (step_id begin : lives.begins[v])
-        for (step_id end : lives.ends[u])
+    for (position_id begin : lives.begins[v])
+        for (position_id end : lives.ends[u])
             if (end >= begin || !oracle.before(end, begin)) return false;
     return true;
 }
@@ -191,8 +261,8 @@ template <precedence_oracle Oracle>
 /// Complexity: O(values + steps + touches) time and memory.
 [[nodiscard]] concurrent_live_ranges concurrent_lifetimes(snapshot const& p, dependence_graph const& g,
                                                           std::size_t buffers,
-                                                          std::vector<buffer_id> const& buffer_of,
-                                                          std::vector<value_role> const& role);
+                                                          table<value_id, buffer_id> const& buffer_of,
+                                                          table<value_id, value_role> const& role);
 
 } // namespace detail
 
@@ -215,34 +285,34 @@ namespace sublet::detail {
 /// Removes from `ranges` what is not in `others`, but keeps what lies below `from`.
 ///
 /// Requires:   `others` begin at `from` or after it.
-void intersect_from(std::vector<live_range>& ranges, step_id from, std::span<live_range const> others,
+void intersect_from(std::vector<live_range>& ranges, position_id from, std::span<live_range const> others,
                     std::vector<live_range>& old);
 
 /// Calls `visit(t, ranges, known)` for t from the last position to the first, until it returns false. The
 /// ranges are the positions after t that t does not reach: exactly below `known`, a superset from there on.
 ///
-/// Requires:   by position, `next` is the next one of interest, or the number of positions; ranges begin and
-///             end at such only. `sets` has an owner for each position. Sets that no predecessor needs any
-///             more are erased, unless `keep_all`.
+/// Requires:   `next` of each position is the next one of interest, or the number of positions; ranges begin
+///             and end at such only. `sets` has an owner for each position. Sets that no predecessor needs
+///             any more are erased, unless `keep_all`.
 /// Complexity: O(positions + edges + ranges of the successors of all positions).
 template <class Visit>
-void find_unreached(dependence_graph const& g, std::vector<step_id> const& next, range_sets& sets,
+void find_unreached(dependence_graph const& g, table<position_id, position_id> const& next, range_sets& sets,
                     bool keep_all, Visit visit)
 {
-    auto const positions = static_cast<step_id>(g.positions());
+    auto const positions = position_id::of(g.positions());
     std::vector<live_range> current, scratch;
-    for (step_id t = positions; t-- != 0;) {
+    for (position_id t = positions; t-- != 0;) {
         auto const after = g.after[t];
-        step_id known = no_step;
+        position_id known = no_position;
         current.clear();
         push_range(current, {next[t + 1], after.empty() ? positions : next[after[0]]});
-        for (step_id s : after) {
+        for (position_id s : after) {
             if (s == after[0]) push_ranges(current, sets[s]);
             else intersect_from(current, next[s], sets[s], scratch);
             known = smaller(known, sets.exact_until(s));
         }
         if (!keep_all)
-            for (step_id s : after)
+            for (position_id s : after)
                 if (g.before[s].front() == t) sets.erase(s);
         if (keep_all || !g.before[t].empty()) sets.assign(t, current, known);
         if (!visit(t, current, known)) return;
@@ -268,7 +338,7 @@ namespace detail {
 struct conflict_ranges {
     /// By buffer: the positions, from its first on, at which no buffer may begin that reuses its bytes. The
     /// first is always included; a position at which nothing begins may be included or not.
-    live_range_lists of;
+    buffer_range_lists of;
     /// At most so many pairs of a buffer and a later begin are forbidden only because of the memory limit.
     std::uint64_t undecided = 0;
 };

@@ -107,7 +107,7 @@ private:
                                       std::vector<program_body::capture> const& captures,
                                       std::vector<program_body::binding> const& bindings);
 
-    std::vector<nested> nested_ = std::vector<nested>(1);
+    table<program_id, nested> nested_ = std::vector<nested>(1);
 };
 
 namespace detail {
@@ -195,11 +195,12 @@ void list_bodies(unlisted_program of, program_tree& tree, std::vector<unlisted_p
         static_assert(lasting_bodies<P>, "sublet: bodies(n) returns programs that do not outlive the call: "
                                          "return a reference or a span, or bodies that hold pointers");
         P const& p = *static_cast<P const*>(of.at);
-        for (std::size_t n = 0, count = tree.program_of(of.number).nodes(); n != count; ++n) {
-            for (auto&& b : p.bodies(static_cast<node_id>(n))) {
-                auto const steps = tree.program_of(of.number).steps_of(static_cast<node_id>(n));
+        std::size_t const count = tree.program_of(of.number).nodes();
+        for (node_id n = 0; n != count; ++n) {
+            for (auto&& b : p.bodies(n)) {
+                auto const steps = tree.program_of(of.number).steps_of(n);
                 step_id step = steps.first;
-                if constexpr (requires { as_id(b.step); }) step += as_id(b.step);
+                if constexpr (requires { to_number(+b.step); }) step += to_number(+b.step);
                 else
                     SUBLET_EXPECTS(steps.last - steps.first == 1,
                                    "sublet: a body does not say in which step of its node it is nested");
@@ -250,8 +251,8 @@ template <nested_program P>
 namespace detail {
 
 struct tree_values {
-    std::vector<std::vector<value_id>> flat_of; ///< by program, by value
-    std::vector<tree_value> value_of;           ///< by number: the outermost of its names
+    table<program_id, table<value_id, value_id>> flat_of; ///< the number of each value of each program
+    table<value_id, tree_value> value_of;                 ///< of each number: the outermost of its names
     friend bool operator==(tree_values const&, tree_values const&) = default;
 };
 
@@ -265,8 +266,8 @@ struct tree_values {
 ///             of captured values are ignored.
 /// Complexity: O(values).
 /// Throws:     precondition_error as aliases().
-[[nodiscard]] std::vector<value_id> view_roots(tree_values const& values,
-                                               std::vector<std::vector<value_id>> const& alias_of);
+[[nodiscard]] table<value_id, value_id> view_roots(tree_values const& values,
+                                                   table<program_id, std::vector<value_id>> const& alias_of);
 
 } // namespace detail
 
@@ -312,8 +313,8 @@ struct flat_tree : detail::tree_values {
 
     snapshot program;         ///< the flat program
     value_id first_spare = 0; ///< from here on values are spare ones; each breaks a cycle of moves
-    std::vector<flat_tree::step> step_of; ///< by flat step
-    std::vector<flat_tree::move> moves;   ///< those of one place are adjacent, in execution order
+    table<step_id, flat_tree::step> step_of; ///< of each flat step
+    std::vector<flat_tree::move> moves;      ///< those of one place are adjacent, in execution order
     friend bool operator==(flat_tree const&, flat_tree const&) = default;
 };
 
@@ -355,7 +356,7 @@ struct flat_tree : detail::tree_values {
 /// Complexity: O(V + E + touches) of all programs, O(b log b) for b bodies.
 /// Throws:     precondition_error for views that plan_options does not allow, or for ids beyond 32 bits.
 [[nodiscard]] flat_tree flatten(program_tree const& tree,
-                                std::vector<std::vector<value_id>> const& alias_of = {});
+                                table<program_id, std::vector<value_id>> const& alias_of = {});
 
 // --- with captures ---------------------------------------------------------------------------------------
 
@@ -374,7 +375,7 @@ struct flat_tree : detail::tree_values {
 namespace detail {
 
 /// By program and value: whether a step of the program or of a nested body writes it.
-std::vector<std::vector<unsigned char>> written_in(program_tree const& tree);
+table<program_id, table<value_id, unsigned char>> written_in(program_tree const& tree);
 
 /// Ensures:    nodes, edges, values, steps and in-place pairs are those of `program`; a step without bodies
 ///             keeps its touches, one with bodies has them first. A value that the step itself defines and a
@@ -387,7 +388,7 @@ std::vector<std::vector<unsigned char>> written_in(program_tree const& tree);
 } // namespace detail
 
 /// with_captures() of each program; the tables of the tree, O(touches + b log b), are computed once.
-[[nodiscard]] std::vector<snapshot> each_with_captures(program_tree const& tree);
+[[nodiscard]] table<program_id, snapshot> each_with_captures(program_tree const& tree);
 
 } // namespace sublet
 

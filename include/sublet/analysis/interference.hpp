@@ -47,7 +47,7 @@ struct interference_options {
 class interference_graph {
 public:
     interference_graph() = default;
-    /// Takes the edges.
+    /// Takes the edges; node v is value v.
     ///
     /// Requires: rows ascend, no vertex is its own neighbour, and each edge is stored in both directions.
     explicit interference_graph(csr_graph graph);
@@ -64,18 +64,24 @@ public:
     /// The memory that its edges need, whether they fit or not.
     [[nodiscard]] byte_count bytes() const { return bytes_of(values_, edges_); }
 
-    /// Its edges, each in both directions.
+    /// Its edges, each in both directions; node v is value v.
     [[nodiscard]] csr_graph const& graph() const
     {
         SUBLET_EXPECTS(fits_, "sublet: an interference graph that exceeds its budget has no edges");
         return graph_;
     }
     /// The values that must not share bytes with v, ascending.
-    [[nodiscard]] std::span<value_id const> neighbors(value_id v) const { return graph()[v]; }
+    [[nodiscard]] detail::values_of_nodes neighbors(value_id v) const
+    {
+        return detail::values_of_nodes(graph()[node_id::of(+v)]);
+    }
     /// How many these are.
-    [[nodiscard]] std::size_t degree(value_id v) const { return graph()[v].size(); }
+    [[nodiscard]] std::size_t degree(value_id v) const { return neighbors(v).size(); }
     /// O(log degree)
-    [[nodiscard]] bool are_adjacent(value_id u, value_id v) const { return detail::is_listed(graph()[u], v); }
+    [[nodiscard]] bool are_adjacent(value_id u, value_id v) const
+    {
+        return detail::is_listed(graph()[node_id::of(+u)], node_id::of(+v));
+    }
 
     /// The bytes of a graph; `no_size` if the number does not fit 64 bits.
     [[nodiscard]] static byte_count bytes_of(std::size_t values, std::uint64_t edges);
@@ -186,15 +192,16 @@ interference_graph graph_from_conflicts(std::size_t values, byte_count budget, W
 {
     using list = std::span<value_id const>;
     std::uint64_t edges = 0;
-    std::vector<unsigned char> has_started(values);
-    std::vector<std::uint32_t> number(values, no_value); // of those that start again
+    constexpr std::uint32_t none = ~std::uint32_t{0};
+    table<value_id, unsigned char> has_started(values);
+    table<value_id, std::uint32_t> number(values, none); // of those that start again
     std::uint32_t numbers = 0;
     walk([&](list starting, list active) {
         std::uint64_t const count = starting.size();
         edges += count * (count - 1) / 2 + count * active.size();
         for (value_id v : starting)
             if (!has_started[v]) has_started[v] = 1;
-            else if (number[v] == no_value) number[v] = numbers++;
+            else if (number[v] == none) number[v] = numbers++;
     });
 
     if (numbers == 0 && !interference_graph::would_fit(values, edges, budget)) return {values, edges};
@@ -214,8 +221,8 @@ interference_graph graph_from_conflicts(std::size_t values, byte_count budget, W
         for (std::size_t first = 0; first == 0 || first < numbers; first += stripe) {
             bit_rows recorded(numbers == 0 ? 0 : values, stripe);
             auto pair = [&](value_id u, value_id v) {
-                std::size_t const recording_number = numbers == 0 ? no_value : smaller(number[u], number[v]);
-                if (recording_number == no_value) {
+                std::size_t const recording_number = numbers == 0 ? none : smaller(number[u], number[v]);
+                if (recording_number == none) {
                     if (first == 0) visit(u, v);
                     return;
                 }
@@ -239,20 +246,21 @@ interference_graph graph_from_conflicts(std::size_t values, byte_count budget, W
         if (!interference_graph::would_fit(values, edges, budget)) return {values, edges};
     }
 
-    std::vector<std::uint32_t> row_end(values), neighbors(to_size(2 * edges));
+    table<value_id, std::uint32_t> row_end(values);
+    std::vector<node_id> neighbors(to_size(2 * edges), node_id{0});
     each_pair([&](value_id u, value_id v) { ++row_end[u], ++row_end[v]; }); // degrees
     for (std::uint32_t begin = 0; std::uint32_t & row : row_end) begin += std::exchange(row, begin);
     each_pair([&](value_id u, value_id v) {
-        neighbors[row_end[u]++] = v;
-        neighbors[row_end[v]++] = u;
+        neighbors[row_end[u]++] = node_id::of(+v);
+        neighbors[row_end[v]++] = node_id::of(+u);
     });
-    csr_rows unsorted;
+    csr_rows<node_id, node_id> unsorted;
     unsorted.reserve(values, neighbors.size());
     for (std::size_t i = 0; std::uint32_t end : row_end) {
         for (; i != end; ++i) unsorted.append(neighbors[i]);
         unsorted.close_row();
     }
-    neighbors = std::vector<std::uint32_t>();
+    neighbors = std::vector<node_id>();
     return interference_graph(csr_graph(unsorted.transposed(values)));
 }
 
@@ -283,8 +291,8 @@ R result_from_conflicts(std::size_t values, interference_options const& options,
 /// Ordinary model: [&](auto v) -> auto& { return ranges[v]; }
 template <class F>
 concept live_range_list_function =
-    std::invocable<F&, std::uint32_t> && returned_list<std::invoke_result_t<F&, std::uint32_t>> &&
-    requires(std::remove_reference_t<std::invoke_result_t<F&, std::uint32_t>>& list) {
+    std::invocable<F&, value_id> && returned_list<std::invoke_result_t<F&, value_id>> &&
+    requires(std::remove_reference_t<std::invoke_result_t<F&, value_id>>& list) {
         std::begin(list) != std::end(list);
         {
             *std::begin(list)
@@ -296,16 +304,15 @@ concept live_range_list_function =
 /// Semantics:      symmetric: the library passes the lower index first.
 /// Ordinary model: [&](auto u, auto v) { return overlaps(life[u], life[v]); }
 template <class F>
-concept interference_function =
-    std::invocable<F&, std::uint32_t, std::uint32_t> &&
-    std::convertible_to<std::invoke_result_t<F&, std::uint32_t, std::uint32_t>, bool>;
+concept interference_function = std::invocable<F&, value_id, value_id> &&
+                                std::convertible_to<std::invoke_result_t<F&, value_id, value_id>, bool>;
 
 /// Walks each node backwards: the values that a step defines start, the others that occupy it are active. In
 /// the first step of a root all values that occupy it start, defined or not.
 struct block_walk {
     snapshot const& p;
     live_sets const& live;
-    std::vector<node_id> parent; // by node, in a depth-first forest
+    table<node_id, node_id> parent; // in a depth-first forest
 
     template <class AddConflicts>
     void operator()(AddConflicts add_conflicts) const
@@ -355,8 +362,9 @@ struct range_sweep {
         sort_key const* range_end = range_ends.data();
         for (sort_key const& range_begin : range_begins) {
             for (; range_end->key <= range_begin.key; ++range_end) active.erase(range_end->id);
-            add_conflicts(std::span<value_id const>(&range_begin.id, 1), active.list());
-            active.insert(range_begin.id);
+            value_id const starting = range_begin.id;
+            add_conflicts(std::span<value_id const>(&starting, 1), active.list());
+            active.insert(starting);
         }
     }
 };
@@ -414,7 +422,7 @@ template <detail::interference_result R = interference_graph, detail::live_range
 [[nodiscard]] R interference(std::size_t values, Lives lives, interference_options const& options = {})
 {
     auto const walk = detail::make_range_sweep(
-        values, [&lives](auto& all, value_id v) { all.add(v, live_range(detail::call_user(lives, v))); });
+        values, [&lives](auto& all, value_id v) { all.add(v, live_range(detail::call_user(lives, +v))); });
     return detail::result_from_conflicts<R>(values, options, walk);
 }
 
@@ -425,7 +433,7 @@ template <detail::interference_result R = interference_graph, detail::live_range
 [[nodiscard]] R interference(std::size_t values, Lives lives, interference_options const& options = {})
 {
     auto const walk = detail::make_range_sweep(values, [&lives](auto& all, value_id v) {
-        for (live_range const life : detail::call_user(lives, v)) all.add(v, life);
+        for (live_range const life : detail::call_user(lives, +v)) all.add(v, life);
     });
     return detail::result_from_conflicts<R>(values, options, walk);
 }
@@ -442,7 +450,7 @@ template <detail::interference_result R = interference_graph, detail::interferen
     auto each_edge = [&](auto visit) {
         for (value_id u = 0; u != values; ++u)
             for (value_id v = u + 1; v < values; ++v)
-                if (detail::call_user(interfere, u, v)) visit(u, v);
+                if (detail::call_user(interfere, +u, +v)) visit(u, v);
     };
     if constexpr (std::same_as<R, interference_matrix>) {
         interference_matrix matrix(values, options.budget);
@@ -450,20 +458,20 @@ template <detail::interference_result R = interference_graph, detail::interferen
         return matrix;
     } else {
         std::uint64_t edges = 0;
-        csr_rows above; // by value: its higher neighbours
+        csr_rows<node_id, node_id> above; // of each value: its higher neighbours
         each_edge([&](value_id u, value_id v) {
             if (!interference_graph::would_fit(values, ++edges, options.budget)) return;
             while (above.rows() != u) above.close_row();
-            above.append(v);
+            above.append(node_id::of(+v));
         });
         if (!interference_graph::would_fit(values, edges, options.budget)) return {values, edges};
         while (above.rows() != values) above.close_row();
-        csr_rows const below = above.transposed(values);
-        csr_rows all;
+        csr_rows<node_id, node_id> const below = above.transposed(values);
+        csr_rows<node_id, node_id> all;
         all.reserve(values, 2 * above.items());
-        for (std::size_t v = 0; v != values; ++v) {
-            for (value_id u : below[v]) all.append(u);
-            for (value_id u : above[v]) all.append(u);
+        for (node_id v = 0; v != values; ++v) {
+            for (node_id u : below[v]) all.append(u);
+            for (node_id u : above[v]) all.append(u);
             all.close_row();
         }
         return R(csr_graph(std::move(all)));

@@ -31,8 +31,8 @@
 namespace sublet {
 
 struct buffer_classes {
-    std::vector<buffer_id> buffer_of; ///< by value
-    std::vector<value_id> root;       ///< by buffer, ascending
+    table<value_id, buffer_id> buffer_of; ///< of each value
+    table<buffer_id, value_id> root;      ///< of each buffer, ascending
     friend bool operator==(buffer_classes const&, buffer_classes const&) = default;
 };
 
@@ -43,21 +43,21 @@ struct buffer_classes {
 /// Throws:     precondition_error if `alias_of` names no value or has a cycle.
 template <class AliasOf>
     requires std::invocable<AliasOf&, value_id> &&
-             detail::id_like<std::remove_cvref_t<std::invoke_result_t<AliasOf&, value_id>>>
+             std::convertible_to<std::invoke_result_t<AliasOf&, value_id>, value_id>
 [[nodiscard]] buffer_classes aliases(std::size_t values, AliasOf alias_of)
 {
     // While chains are followed: at first the alias of v, finally the root of v.
-    std::vector<value_id> root(values);
-    for (std::size_t v = 0; v != values; ++v) {
-        value_id const to = detail::as_id(detail::call_user(alias_of, static_cast<value_id>(v)));
+    table<value_id, value_id> root(values);
+    for (value_id v = 0; v != values; ++v) {
+        value_id const to = detail::call_user(alias_of, v);
         SUBLET_EXPECTS(to == no_value || to < values,
                        "sublet: view % names value %, but there are only % values", v, to, values);
-        root[v] = to == no_value ? static_cast<value_id>(v) : to;
+        root[v] = to == no_value ? v : to;
         SUBLET_EXPECTS(to != v, "sublet: value % is a view of itself", v);
     }
     std::vector<value_id> chain;
-    for (std::size_t start = 0; start != values; ++start) {
-        auto v = static_cast<value_id>(start);
+    for (value_id start = 0; start != values; ++start) {
+        value_id v = start;
         for (; root[v] != v; v = root[v]) {
             SUBLET_EXPECTS(chain.size() < values, "sublet: the views of value % form a cycle", start);
             chain.push_back(v);
@@ -69,12 +69,12 @@ template <class AliasOf>
     buffer_classes classes;
     classes.buffer_of.assign(values, no_buffer);
     classes.root.reserve(values);
-    for (std::size_t v = 0; v != values; ++v) {
+    for (value_id v = 0; v != values; ++v) {
         if (root[v] != v) continue;
-        classes.buffer_of[v] = static_cast<buffer_id>(classes.root.size());
-        classes.root.push_back(static_cast<value_id>(v));
+        classes.buffer_of[v] = buffer_id::of(classes.root.size());
+        classes.root.push_back(v);
     }
-    for (std::size_t v = 0; v != values; ++v) classes.buffer_of[v] = classes.buffer_of[root[v]];
+    for (value_id v = 0; v != values; ++v) classes.buffer_of[v] = classes.buffer_of[root[v]];
     return classes;
 }
 
@@ -98,7 +98,8 @@ namespace detail {
 ///
 /// Complexity: O(nodes + steps).
 /// Throws:     precondition_error if `order` does not name every node once.
-[[nodiscard]] std::vector<step_id> steps_in_order(snapshot const& p, std::vector<node_id> const& order);
+[[nodiscard]] table<position_id, step_id> steps_in_order(snapshot const& p,
+                                                         std::vector<node_id> const& order);
 
 } // namespace detail
 
@@ -114,14 +115,15 @@ struct live_ranges {
         };
 
         value_id value = no_value; ///< the value that is needed, or written
-        step_id position = 0;      ///< where it is needed, or written
+        position_id position = 0;  ///< where it is needed, or written
         /// What is wrong.
         live_ranges::order_violation::kind what = live_ranges::order_violation::kind::never_defined;
         friend bool operator==(live_ranges::order_violation, live_ranges::order_violation) = default;
     };
 
-    std::vector<live_range> of; ///< by value; empty for a value that is neither touched nor given nor output
-    step_id positions = 0;      ///< how many positions the order has
+    /// Of each value; empty for one that is neither touched nor given nor output.
+    table<value_id, live_range> of;
+    std::uint32_t positions = 0; ///< how many positions the order has
     /// The first by position, then by value; a moved write, any one, only if there is no other violation.
     std::optional<live_ranges::order_violation> violation;
 };
@@ -130,7 +132,7 @@ namespace detail {
 
 /// The first position after which an edge leads to a node that is not later in the order.  O(V + E)
 /// Requires: `order` is empty or names every node once.
-std::optional<step_id> first_backward_edge(snapshot const& p, std::vector<node_id> const& order);
+std::optional<position_id> first_backward_edge(snapshot const& p, std::vector<node_id> const& order);
 
 } // namespace detail
 
@@ -153,8 +155,17 @@ namespace detail {
 /// saturates.
 ///
 /// Requires: views form no cycle.
-[[nodiscard]] std::vector<byte_count> offsets_in_roots(std::vector<value_id> const& alias_of,
-                                                       std::vector<byte_count> const& view_offset);
+[[nodiscard]] table<value_id, byte_count> offsets_in_roots(table<value_id, value_id> const& alias_of,
+                                                           table<value_id, byte_count> const& view_offset);
+
+/// Segments [first, last) of bytes.
+struct segment_range {
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+
+    /// No segment is in it.
+    [[nodiscard]] friend constexpr bool is_empty(segment_range r) noexcept { return r.first >= r.last; }
+};
 
 /// The bytes with accesses that keep their listed order: those of storage that is written more than once,
 /// where a given value counts as written.
@@ -164,8 +175,8 @@ namespace detail {
 ///     row 2             [========]                and cache is 0 to 2. Writes of the rows are independent,
 ///     segments 0        1        2                a read of the cache waits for both.
 struct ordered_bytes {
-    std::vector<live_range> of; ///< by value: its segments; none: its accesses need no order
-    std::uint32_t segments = 0; ///< of all storages
+    table<value_id, segment_range> of; ///< the segments of each value; none: its accesses need no order
+    std::uint32_t segments = 0;        ///< of all storages
 };
 
 /// Sizes of `no_size` reach to the end of their storage.
@@ -177,10 +188,9 @@ struct ordered_bytes {
 /// listed by ascending `rank`.
 ///
 /// Complexity: O(steps + segments + touches log segments).
-[[nodiscard]] std::optional<live_ranges::order_violation> moved_write(snapshot const& p,
-                                                                      ordered_bytes const& bytes,
-                                                                      std::vector<step_id> const& steps,
-                                                                      std::vector<step_id> const& rank);
+[[nodiscard]] std::optional<live_ranges::order_violation>
+moved_write(snapshot const& p, ordered_bytes const& bytes, table<position_id, step_id> const& steps,
+            table<step_id, position_id> const& rank);
 
 } // namespace detail
 
@@ -244,10 +254,10 @@ private:
 
 /// The buffers of a program, and the buffer of each value.
 struct buffer_table {
-    std::vector<buffer> buffers;                           ///< by ascending root
-    std::vector<buffer_id> buffer_of;                      ///< by value
+    table<buffer_id, buffer> buffers;                      ///< by ascending root
+    table<value_id, buffer_id> buffer_of;                  ///< of each value
     std::vector<memory_plan::in_place_pair> in_place = {}; ///< the pairs with joined buffers
-    std::vector<byte_count> offset_in_root = {};           ///< by value; empty if all are 0
+    table<value_id, byte_count> offset_in_root = {};       ///< of each value; empty if all are 0
     value_id oversized_view = no_value; ///< the first view that ends beyond its root, if any
     byte_count oversized_bytes = 0;     ///< and where it ends
 };
@@ -270,34 +280,33 @@ struct buffer_table {
 namespace detail {
 
 struct memory_pressure {
-    std::vector<byte_count> live_bytes; ///< by position
+    table<position_id, byte_count> live_bytes; ///< at each position
     byte_count peak = 0;
-    step_id peak_position = 0; ///< the first position with `peak` live bytes
+    position_id peak_position = 0; ///< the first position with `peak` live bytes
 };
 
 /// Requires:   no live range ends after `positions`.
 /// Complexity: O(buffers + positions) time, O(positions) memory; each callable at most once per buffer.
 /// Throws:     precondition_error if that is broken, a size is negative, or live bytes reach 2^64 - 1.
 template <detail::live_range_function Lives, detail::size_function Sizes>
-[[nodiscard]] memory_pressure pressure(std::size_t buffers, Lives lives, Sizes sizes, step_id positions)
+[[nodiscard]] memory_pressure pressure(std::size_t buffers, Lives lives, Sizes sizes, std::uint32_t positions)
 {
     // Bytes allocated at p are live at p, bytes freed at p were live before p: no sum exceeds a live total.
-    std::vector<byte_count> allocated(positions, 0), freed(std::size_t{positions} + 1, 0);
-    for (std::size_t i = 0; i != buffers; ++i) {
-        auto const b = static_cast<buffer_id>(i);
-        live_range const life = detail::call_user(lives, b);
+    table<position_id, byte_count> allocated(positions, 0), freed(std::size_t{positions} + 1, 0);
+    for (buffer_id b = 0; b != buffers; ++b) {
+        live_range const life = detail::call_user(lives, +b);
         if (is_empty(life)) continue;
         SUBLET_EXPECTS(life.last <= positions,
                        "sublet: the live range of buffer % ends at position %, beyond the last position %", b,
                        life.last, positions);
-        byte_count const size = detail::to_byte_count(detail::call_user(sizes, b));
+        byte_count const size = detail::to_byte_count(detail::call_user(sizes, +b));
         allocated[life.first] = checked_add(allocated[life.first], size);
         freed[life.last] = checked_add(freed[life.last], size);
     }
     memory_pressure result;
     result.live_bytes.reserve(positions);
     byte_count live = 0;
-    for (step_id p = 0; p != positions; ++p) {
+    for (position_id p = 0; p != positions; ++p) {
         live = checked_add(live - freed[p], allocated[p]);
         result.live_bytes.push_back(live);
         if (live > result.peak) {

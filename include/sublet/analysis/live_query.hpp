@@ -33,10 +33,10 @@ namespace sublet {
 namespace detail {
 
 struct def_use_chains {
-    csr_rows defs;                ///< by value: the steps that write it, ascending
-    csr_rows uses;                ///< by value: the steps that read it, early or not, ascending
-    csr_rows uses_at_end;         ///< by value: the nodes at the end of which it is read
-    std::vector<node_id> node_of; ///< by step
+    csr_rows<value_id, step_id> defs;        ///< the steps that write each value, ascending
+    csr_rows<value_id, step_id> uses;        ///< the steps that read it, early or not, ascending
+    csr_rows<value_id, node_id> uses_at_end; ///< the nodes at the end of which it is read
+    table<step_id, node_id> node_of;         ///< the node of each step
 };
 
 /// Ensures:    a step that touches a value twice in the same way is listed twice.
@@ -110,7 +110,7 @@ public:
 
     /// Whether a value is live where node n begins, that is defined in `def`, and used in `uses` and at the
     /// ends of `uses_at_end`.
-    template <detail::id_range Uses, detail::id_range Ends = std::span<node_id const>>
+    template <detail::id_range<node_id> Uses, detail::id_range<node_id> Ends = std::span<node_id const>>
     [[nodiscard]] bool is_live_in(node_id n, node_id def, Uses&& uses, Ends&& uses_at_end = {}) const
     {
         return is_needed(n, def, [&](auto is_relevant) {
@@ -118,7 +118,7 @@ public:
         });
     }
     /// The same where node n ends.
-    template <detail::id_range Uses, detail::id_range Ends = std::span<node_id const>>
+    template <detail::id_range<node_id> Uses, detail::id_range<node_id> Ends = std::span<node_id const>>
     [[nodiscard]] bool is_live_out(node_id n, node_id def, Uses&& uses, Ends&& uses_at_end = {}) const
     {
         return is_needed_at_end(n, def, [&](auto is_relevant) {
@@ -148,13 +148,13 @@ private:
         snapshot const& p = detail::as_control_flow(given, listed);
         prepare(p.graph(), p.predecessors());
     }
-    void prepare(csr_graph const& g, csr_rows const& predecessors);
+    void prepare(csr_graph const& g, csr_rows<node_id, node_id> const& predecessors);
 
     /// Some path without back edges leads from a to b.
     [[nodiscard]] bool reaches(node_id a, node_id b) const
     {
         return search_.is_ancestor(a, b) ||
-               (join_column_[b] != no_node && reached_joins_.test(row_of_[a], join_column_[b]));
+               (join_column_[b] != detail::no_column && reached_joins_.test(row_of_[a], join_column_[b]));
     }
 
     // NOLINTBEGIN(misc-no-recursion): is_needed_across() asks for a node in the tree of `def`, so one level
@@ -198,7 +198,7 @@ private:
     [[nodiscard]] bool any_of(Nodes& nodes, bool is_at_end, IsRelevant const& is_relevant) const
     {
         for (auto&& u : nodes) {
-            node_id const use = detail::as_id(u);
+            node_id const use = u;
             expect_nodes(use, use);
             if (is_relevant(use, is_at_end)) return true;
         }
@@ -214,10 +214,10 @@ private:
     depth_first_forest search_;
     dominator_tree dominators_;
     loop_forest loops_;
-    std::vector<node_id> root_;                     // by node: the root of its search tree
+    table<node_id, node_id> root_;                  // of the search tree of each node
     std::vector<csr_graph::edge> cross_tree_edges_; // between search trees
-    std::vector<std::uint32_t> join_column_;        // by node: the column of the closest join above
-    std::vector<std::uint32_t> row_of_;             // by node
+    table<node_id, std::uint32_t> join_column_;     // of each node: the column of the closest join above
+    table<node_id, std::uint32_t> row_of_;
     detail::bit_rows reached_joins_;                // by row: the columns of the joins that are reached
 };
 

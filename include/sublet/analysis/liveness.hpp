@@ -106,8 +106,8 @@ private:
 };
 
 struct node_sets {
-    bit_rows bits;   // by node and column
-    csr_rows listed; // by node: the other values, ascending; no rows if every value has a column
+    bit_rows bits;                      // by node and column
+    csr_rows<node_id, value_id> listed; // the other values, ascending; no rows if every value has a column
 
     [[nodiscard]] std::span<value_id const> list(node_id n) const;
 };
@@ -135,8 +135,8 @@ struct liveness_options {
 class live_sets {
 public:
     live_sets() = default;
-    /// For the solvers. `column` (by value; `no_value`: listed) and `value` (by column) map values to bits.
-    live_sets(liveness_options::method policy, std::size_t nodes, std::vector<std::uint32_t> column,
+    /// For the solvers. `column` of a value (`no_column`: listed) and `value`, by column, map values to bits.
+    live_sets(liveness_options::method policy, std::size_t nodes, table<value_id, std::uint32_t> column,
               std::vector<value_id> value, detail::node_sets in, detail::node_sets out);
     /// The algorithm used; `automatic` if some values were solved by worklist and others one by one.
     [[nodiscard]] liveness_options::method policy() const { return policy_; }
@@ -194,7 +194,7 @@ public:
 private:
     bool contains(detail::node_sets const& sets, value_id v, node_id n) const
     {
-        return column_[v] != no_value ? sets.bits.test(n, column_[v]) : is_listed(sets.list(n), v);
+        return column_[v] != detail::no_column ? sets.bits.test(n, column_[v]) : is_listed(sets.list(n), v);
     }
     static bool is_listed(std::span<value_id const> ascending, value_id v);
     template <class Visit>
@@ -237,7 +237,7 @@ private:
 
     liveness_options::method policy_ = liveness_options::method::automatic;
     std::size_t nodes_ = 0;
-    std::vector<std::uint32_t> column_;
+    table<value_id, std::uint32_t> column_;
     std::vector<value_id> value_;
     detail::node_sets in_;
     detail::node_sets out_;
@@ -325,8 +325,8 @@ template <graph G, class Effects>
 
 /// The same from two callables, each of which returns a list of values.
 template <graph G, class Uses, class Defs>
-    requires detail::id_list_function<Uses, detail::vertex_of<G> const&> &&
-             detail::id_list_function<Defs, detail::vertex_of<G> const&>
+    requires detail::id_list_function<Uses, detail::vertex_of<G> const&, value_id> &&
+             detail::id_list_function<Defs, detail::vertex_of<G> const&, value_id>
 [[nodiscard]] auto liveness(G const& g, std::size_t values, Uses uses, Defs defs,
                             liveness_options const& options = {})
 {
@@ -385,8 +385,8 @@ namespace detail {
 
 struct node_layout {
     std::vector<node_id> order;
-    std::vector<node_id> index_of; // by node: its index in order
-    std::vector<step_id> end;      // by node: the position after its last step
+    table<node_id, std::uint32_t> index_of; // of each node in the order
+    table<node_id, position_id> end;        // of each node: the position after its last step
 };
 
 /// Throws: precondition_error if `order`, unless empty, does not name every node once.
@@ -450,7 +450,7 @@ public:
     }
     /// Complexity: O(n log n).
     [[nodiscard]] live_range_lists lists(std::size_t count, live_range_lists::source method,
-                                         step_id positions);
+                                         std::uint32_t positions);
 
 private:
     std::vector<sort_key> ranges_; // {owner, begin (latest first), end}
@@ -462,7 +462,7 @@ private:
 std::vector<value_id> overwritable_operands(snapshot const& p, step_id s);
 
 /// The program with virtual entry and exit: node n becomes n + 1, and step s becomes s + 1.
-snapshot augmented(snapshot const& p, std::vector<value_role> const& role, operand_end operands);
+snapshot augmented(snapshot const& p, table<value_id, value_role> const& role, operand_end operands);
 
 /// Live ranges over the positions of the augmented program: 0 is the entry, i + 1 the i-th step of the order.
 ///
@@ -470,7 +470,7 @@ snapshot augmented(snapshot const& p, std::vector<value_role> const& role, opera
 /// Ensures:    position 0 is in the range of a value if and only if it is an input, or some path may read it
 ///             before it is written.
 /// Complexity: as live_intervals, and O(r log r), r = ranges.
-[[nodiscard]] live_range_lists cfg_live_ranges(snapshot const& p, std::vector<value_role> const& role,
+[[nodiscard]] live_range_lists cfg_live_ranges(snapshot const& p, table<value_id, value_role> const& role,
                                                std::vector<node_id> const& order, operand_end operands);
 
 /// The same over the positions of the order: values live at the entry occupy the first step of the program.
@@ -480,30 +480,36 @@ snapshot augmented(snapshot const& p, std::vector<value_role> const& role, opera
 [[nodiscard]] live_range_lists to_program_positions(snapshot const& p, live_range_lists const& augmented,
                                                     std::vector<node_id> const& order);
 
-/// A read that some path from the entry reaches without a def, of a value that is not given: of the lowest
-/// such value, any read. The position is a step, or for an output the number of steps, the end of the
-/// program. If such reads are allowed, only of values that nothing writes.
+/// A read of a value that is not given, which some path from the entry reaches without a def.
+struct undefined_value {
+    value_id value = no_value; ///< that is read
+    step_id step = no_step;    ///< that reads it; `no_step`: an output, read at the end of the program
+    bool is_written = false;   ///< some step writes it, on another path or later
+    friend bool operator==(undefined_value, undefined_value) = default;
+};
+
+/// Of the lowest such value, any read. If such reads are allowed, only of values that nothing writes.
 ///
 /// Requires:   `augmented` are the ranges of the program.
 /// Complexity: O(values + touches), and O(V + E + touches) for each value that may be read undefined.
-[[nodiscard]] std::optional<live_ranges::order_violation> undefined_read(snapshot const& p,
-                                                                         live_range_lists const& augmented,
-                                                                         std::vector<value_role> const& role,
-                                                                         bool is_allowed);
+[[nodiscard]] std::optional<undefined_value> undefined_read(snapshot const& p,
+                                                            live_range_lists const& augmented,
+                                                            table<value_id, value_role> const& role,
+                                                            bool is_allowed);
 
 /// The nodes that the entry reaches; all of a sequence, which has no edges.
-std::vector<unsigned char> reached_nodes(snapshot const& p);
+table<node_id, unsigned char> reached_nodes(snapshot const& p);
 
 /// The positions of both, by owner.  O(ranges)
 live_range_lists common_ranges(live_range_lists const& one, live_range_lists const& other);
 
 /// The live ranges without the positions that no write of their value reaches, except those at which a step
-/// holds it; `position` is by step, from 1.
+/// holds it; `position` is that of each step, from 1.
 ///
 /// Complexity: O((V + E + touches) log values + r log r), r = ranges, as written_by_trees.
 live_range_lists where_written(snapshot const& p, live_range_lists const& augmented,
-                               std::vector<unsigned char> const& is_unwritten,
-                               std::vector<node_id> const& order, std::vector<step_id> const& position,
+                               table<value_id, unsigned char> const& is_unwritten,
+                               std::vector<node_id> const& order, table<step_id, position_id> const& position,
                                bool counts_held);
 
 } // namespace detail

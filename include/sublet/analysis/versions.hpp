@@ -34,13 +34,13 @@ namespace detail {
 /// Touches in listed order. Each has an index: those of steps come first, then the edge uses.
 struct listed_touches {
     snapshot const& p;
-    std::vector<step_id> steps;
-    std::vector<node_id> node_of; // by step
-    csr_rows ends;                // by node: the edge uses at its end
+    table<position_id, step_id> steps;
+    table<step_id, node_id> node_of;
+    csr_rows<node_id, std::uint32_t> ends; // of each node: the indices of the edge uses at its end
 
     listed_touches(snapshot const& program, std::vector<node_id> const& order);
     std::size_t first_touch(step_id s) const { return p.touches({0, s}).size(); }
-    std::size_t step_touch_count() const { return first_touch(static_cast<step_id>(p.steps())); }
+    std::size_t step_touch_count() const { return first_touch(step_id::of(p.steps())); }
 
     /// Calls visit(index, touch) for the reads of the step, its writes, and the reads at the end of its node.
     template <class Visit>
@@ -93,20 +93,20 @@ struct versioned_program {
     };
 
     snapshot program;                       ///< nodes, steps and edges are unchanged
-    std::vector<value_id> value_of = {};    ///< by version
-    std::vector<std::uint32_t> number = {}; ///< by version: 0, 1, 2 ... among those of its value
-    std::vector<value_id> last = {};        ///< by value: its last version
-    std::vector<value_role> role = {};      ///< by version: the first is given, the last is the output
-    std::vector<value_id> alias_of = {};    ///< by version
+    table<value_id, value_id> value_of = {};    ///< of each version
+    table<value_id, std::uint32_t> number = {}; ///< of each version: 0, 1, 2 ... among those of its value
+    table<value_id, value_id> last = {};        ///< of each value: its last version
+    table<value_id, value_role> role = {};   ///< of each version: the first is given, the last is the output
+    table<value_id, value_id> alias_of = {}; ///< of each version
     std::optional<versioned_program::reordering> violation; ///< if set, all else is meaningless
 };
 
 namespace detail {
 
-/// The program with its touches renamed to `name`. A step that reads and makes one value may do so in place;
-/// a def of a version that `is_kept` makes a view and writes through it.
+/// The program with its touches renamed to `name`, by index of the touch. A step that reads and makes one
+/// value may do so in place; a def of a version that `is_kept` makes a view and writes through it.
 snapshot renamed(snapshot const& p, listed_touches const& listed, std::size_t versions,
-                 std::vector<value_id> const& name, std::vector<unsigned char> const& is_kept = {});
+                 std::vector<value_id> const& name, table<value_id, unsigned char> const& is_kept = {});
 
 struct version_options {
     per_value<value_role> role = value_role::intermediate;

@@ -50,7 +50,7 @@ struct placement_fault {
     placement_fault::kind what = placement_fault::kind::clash; ///< the rule that is violated
     buffer_id buffer = no_buffer;                              ///< the buffer that violates it
     buffer_id other = no_buffer;                               ///< a second one
-    step_id position = 0;                                      ///< at which both are live
+    position_id position = 0;                                  ///< at which both are live
     byte_count begin = 0;                                      ///< an offset: the first byte
     byte_count end = 0;    ///< an offset: behind the last byte; or a number that was found
     byte_count needed = 0; ///< what the rule requires
@@ -66,54 +66,54 @@ Stream& operator<<(Stream& out, placement_fault const& f)
     switch (f.what) {
     case placement_fault::kind::foreign: out << "the placement does not belong to this problem"; break;
     case placement_fault::kind::wrong_pool:
-        out << "buffer " << f.buffer << " lies in pool " << f.pool << ", which is not one of its own";
+        out << "buffer " << +f.buffer << " lies in pool " << +f.pool << ", which is not one of its own";
         break;
     case placement_fault::kind::unplaced:
-        out << "buffer " << f.buffer << " needs bytes and has no offset";
+        out << "buffer " << +f.buffer << " needs bytes and has no offset";
         break;
     case placement_fault::kind::needless:
-        out << "buffer " << f.buffer << " needs no bytes and has an offset, " << f.begin;
+        out << "buffer " << +f.buffer << " needs no bytes and has an offset, " << f.begin;
         break;
     case placement_fault::kind::misaligned:
-        out << "buffer " << f.buffer << " lies at offset " << f.begin << " of pool " << f.pool
+        out << "buffer " << +f.buffer << " lies at offset " << f.begin << " of pool " << +f.pool
             << ", which is not a multiple of its alignment " << f.needed;
         break;
     case placement_fault::kind::off_pin:
-        out << "buffer " << f.buffer << " lies at offset " << f.begin << " of pool " << f.pool
+        out << "buffer " << +f.buffer << " lies at offset " << f.begin << " of pool " << +f.pool
             << " and is pinned to " << f.needed;
         break;
     case placement_fault::kind::not_colocated:
-        out << "buffer " << f.buffer << " is colocated with buffer " << f.other
+        out << "buffer " << +f.buffer << " is colocated with buffer " << +f.other
             << " and lies elsewhere (offset " << f.begin << ", not " << f.needed << ')';
         break;
     case placement_fault::kind::wrong_height:
-        out << "the buffers of pool " << f.pool << " end at " << f.end << ", but its height is given as "
+        out << "the buffers of pool " << +f.pool << " end at " << f.end << ", but its height is given as "
             << f.needed;
         break;
     case placement_fault::kind::clash:
-        out << "buffers " << f.buffer << " and " << f.other << " are both alive at position " << f.position
-            << " and share bytes [" << f.begin << ", " << f.end << ") of pool " << f.pool;
+        out << "buffers " << +f.buffer << " and " << +f.other << " are both alive at position " << +f.position
+            << " and share bytes [" << f.begin << ", " << f.end << ") of pool " << +f.pool;
         break;
     case placement_fault::kind::unordered:
-        out << "buffers " << f.buffer << " and " << f.other
+        out << "buffers " << +f.buffer << " and " << +f.other
             << " are not ordered by their clocks and share bytes [" << f.begin << ", " << f.end
-            << ") of pool " << f.pool;
+            << ") of pool " << +f.pool;
         break;
     case placement_fault::kind::wrong_blocks:
-        out << "the blocks of pool " << f.pool << " are not in order, do not end at its height, or exceed "
+        out << "the blocks of pool " << +f.pool << " are not in order, do not end at its height, or exceed "
             << f.needed << " bytes";
         break;
     case placement_fault::kind::crosses_block:
-        out << "buffer " << f.buffer << " lies at [" << f.begin << ", " << f.end << ") of pool " << f.pool
+        out << "buffer " << +f.buffer << " lies at [" << f.begin << ", " << f.end << ") of pool " << +f.pool
             << ", which are not in one of its blocks";
         break;
     case placement_fault::kind::wrong_bound:
-        out << "the lower bound of pool " << f.pool << " is given as " << f.needed
+        out << "the lower bound of pool " << +f.pool << " is given as " << f.needed
             << ", but its placement or its proof ends at " << f.end;
         break;
     case placement_fault::kind::wrong_status:
         out << "the status of the placement is not what the heights, bounds and capacities say (pool "
-            << f.pool << ')';
+            << +f.pool << ')';
         break;
     case placement_fault::kind::wrong_cost:
         out << "the chosen pools, or the cheapest, cost " << f.end << ", and that is given as " << f.needed;
@@ -184,7 +184,7 @@ template <class Stream>
     requires requires(Stream& out, byte_count number) { out << "text" << number; }
 Stream& operator<<(Stream& out, proof_finding const& f)
 {
-    out << "the proof of pool " << f.pool << ", of " << f.bytes << " bytes, ";
+    out << "the proof of pool " << +f.pool << ", of " << f.bytes << " bytes, ";
     if (f.verdict == proof_finding::outcome::proved) out << "holds";
     else if (f.verdict == proof_finding::outcome::not_checkable) out << "is beyond what can be checked";
     else if (f.verdict == proof_finding::outcome::wrong_peak)
@@ -263,15 +263,15 @@ Stream& operator<<(Stream& out, slot_witness const& w)
     if (w.what == fault::foreign_plan) {
         out << "the plan is not one of this program";
     } else if (w.what == fault::unplaced) {
-        out << "value " << w.value << " is written at step " << w.step << " and has no slot";
+        out << "value " << +w.value << " is written at step " << +w.step << " and has no slot";
     } else if (w.written == w.step) {
-        out << "values " << w.value << " and " << w.other << " are both in slot " << w.slot << " at step "
-            << w.step;
+        out << "values " << +w.value << " and " << +w.other << " are both in slot " << +w.slot << " at step "
+            << +w.step;
     } else {
-        out << "value " << w.value << " is read at step " << w.step << ", and slot " << w.slot
-            << " holds value " << w.other;
+        out << "value " << +w.value << " is read at step " << +w.step << ", and slot " << +w.slot
+            << " holds value " << +w.other;
         if (w.written == no_step) out << ", given at the start";
-        else out << ", written at step " << w.written;
+        else out << ", written at step " << +w.written;
     }
     return out;
 }

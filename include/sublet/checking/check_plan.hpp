@@ -33,9 +33,9 @@ namespace sublet {
 namespace detail {
 
 struct node_ends {
-    csr_rows read_by_edges;                ///< by node: values
-    std::vector<value_id> outputs;         ///< ascending
-    std::vector<unsigned char> is_endless; ///< by node: no path leads to one without successors
+    csr_rows<node_id, value_id> read_by_edges; ///< by node: values
+    std::vector<value_id> outputs;             ///< ascending
+    table<node_id, unsigned char> is_endless;  ///< no path leads to one without successors
 };
 
 /// Requires:   `required` are the requirements of the program.

@@ -89,30 +89,31 @@ template <class Stream>
 Stream& operator<<(Stream& out, rewrite_fault const& f)
 {
     auto source = [&out](rewrite_fault::source from) {
-        if (from.step != no_step) out << "what step " << from.step << " writes as its touch " << from.operand;
+        if (from.step != no_step)
+            out << "what step " << +from.step << " writes as its touch " << from.operand;
         else if (from.operand != no_value) out << "the given value " << from.operand;
         else out << "nothing";
     };
     switch (f.what) {
     case rewrite_fault::kind::shape:
         if (f.step == no_step) out << "the programs have different nodes, edges or steps";
-        else out << "step " << f.step << " touches values in another way than before";
+        else out << "step " << +f.step << " touches values in another way than before";
         return out;
     case rewrite_fault::kind::aliasing:
-        if (f.step != no_step) out << "step " << f.step << " writes value ";
+        if (f.step != no_step) out << "step " << +f.step << " writes value ";
         else out << "the program is given value ";
-        out << f.value << " as " << f.name
+        out << +f.value << " as " << +f.name
             << ", but this name has other bytes, or these bytes have another name";
         return out;
     case rewrite_fault::kind::in_place:
-        out << "step " << f.step << " may write " << f.name << " over " << f.value
+        out << "step " << +f.step << " may write " << +f.name << " over " << +f.value
             << " in one of the programs only";
         return out;
     case rewrite_fault::kind::kept: out << "at the end"; break;
-    case rewrite_fault::kind::read: out << "at step " << f.step; break;
-    case rewrite_fault::kind::read_at_end: out << "at the end of the node of step " << f.step; break;
+    case rewrite_fault::kind::read: out << "at step " << +f.step; break;
+    case rewrite_fault::kind::read_at_end: out << "at the end of the node of step " << +f.step; break;
     }
-    out << ", value " << f.value << ", now called " << f.name << ", is ";
+    out << ", value " << +f.value << ", now called " << +f.name << ", is ";
     source(f.found);
     out << " and should be ";
     source(f.expected);

@@ -77,9 +77,9 @@ Stream& operator<<(Stream& out, detail::race const& r)
             << ", as an edge of the program or a hand-off requires";
         return out;
     }
-    out << "position " << r.first << (r.first_writes ? " writes value " : " reads value ") << r.first_value
+    out << "position " << r.first << (r.first_writes ? " writes value " : " reads value ") << +r.first_value
         << " and position " << r.second << (r.second_writes ? " writes value " : " reads value ")
-        << r.second_value;
+        << +r.second_value;
     if (r.space != detail::no_space)
         out << ", both in bytes [" << r.begin << ", " << r.end << ") of space " << r.space;
     out << ", and the later does not wait for the earlier";
@@ -354,8 +354,8 @@ template <class Stream>
 void write_command(Stream& out, std::uint32_t command, std::uint32_t stream, step_id step, value_id value)
 {
     out << "command " << command << " on stream " << stream;
-    if (step != no_step) out << ", step " << step << ',';
-    if (value != no_value) out << " as value " << value;
+    if (step != no_step) out << ", step " << +step << ',';
+    if (value != no_value) out << " as value " << +value;
 }
 
 } // namespace detail
@@ -451,8 +451,8 @@ Stream& operator<<(Stream& out, stream_fault const& f)
 
 namespace detail {
 
-/// The inverse of an order of the steps: position by step.
-std::vector<step_id> positions_of(std::vector<step_id> const& step_at, std::size_t steps);
+/// The inverse of an order of the steps.
+table<step_id, position_id> positions_of(table<position_id, step_id> const& step_at, std::size_t steps);
 
 /// The accesses of all steps, by position. The space of a
 /// planned value is its pool, of `pools`. Each class without a place has a space of its own behind these: the
@@ -469,7 +469,7 @@ std::vector<step_id> positions_of(std::vector<step_id> const& step_at, std::size
 /// Throws:     precondition_error where a requirement is broken.
 [[nodiscard]] std::vector<byte_access> accesses_of(snapshot const& p, plan_options const& options,
                                                    memory_plan const* plan, std::uint32_t pools,
-                                                   std::vector<step_id> const& step_at);
+                                                   table<position_id, step_id> const& step_at);
 
 /// Finds two steps that must be ordered and are not, if a position begins when those that it waits for are
 /// done. None: every execution computes what the reference order computes. Two steps must be ordered if they
@@ -484,8 +484,9 @@ std::vector<step_id> positions_of(std::vector<step_id> const& step_at, std::size
 /// Complexity: that of accesses_of(), of for_conflicting_pairs(), and of reachability_queries.
 /// Throws:     precondition_error where a requirement is broken.
 [[nodiscard]] std::optional<race> check_waits(snapshot const& p, plan_options const& options,
-                                              memory_plan const* plan, std::vector<step_id> const& step_at,
-                                              csr_rows const& after,
+                                              memory_plan const* plan,
+                                              table<position_id, step_id> const& step_at,
+                                              csr_rows<position_id, position_id> const& after,
                                               std::vector<handoff> const& handoffs = {});
 
 } // namespace detail

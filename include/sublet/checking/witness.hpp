@@ -74,13 +74,13 @@ struct witness {
     fault what = fault::clash; ///< the rule that is violated
     value_id value = no_value; ///< of a clash of steps in any order: the root of its class
     value_id other = no_value; ///< of a clash the second value; for other rules see fault
-    step_id position = no_step; ///< in the order of the plan, or in `schedule`
+    position_id position = no_position; ///< in the order of the plan, or in `schedule`
     byte_count begin = 0;       ///< the first byte: an offset
     byte_count end = 0;         ///< behind the last byte
     byte_count needed = 0;      ///< what the rule requires: a size, an offset or an alignment
     pool_id pool = 0;           ///< the pool with the arena that is meant
     step_id step = no_step;       ///< that shows the fault; in one order it stands at `position`, if known
-    step_id earlier = no_step;    ///< a position
+    position_id earlier = no_position; ///< before `position`
     step_id needed_at = no_step;  ///< the last step to touch `value`; `no_step`: an output, needed to the end
     step_id written_at = no_step; ///< the step that writes `other`; `no_step`: both are given
     /// Of a clash of steps in any order: all steps in a possible order; needed_at follows written_at or equals
@@ -164,17 +164,17 @@ struct witness_text {
     }
     void place()
     {
-        if (w.position == no_step) return step(w.step);
-        out << "position " << w.position;
+        if (w.position == no_position) return step(w.step);
+        out << "position " << +w.position;
         if (char const* name = w.name_of_step(w.step)) out << " ('" << name << "')";
     }
-    void bytes() { out << "bytes [" << w.begin << ", " << w.end << ") of pool " << w.pool; }
+    void bytes() { out << "bytes [" << w.begin << ", " << w.end << ") of pool " << +w.pool; }
 
     void clash()
     {
         if (w.written_at != no_step) return overwritten();
         both_values();
-        if (w.position == no_step) {
+        if (w.position == no_position) {
             out << " are both there from the start";
         } else {
             out << " are both alive at ";
@@ -211,7 +211,7 @@ struct witness_text {
     void undefined()
     {
         value(w.value);
-        if (w.position == no_step && w.step == no_step) {
+        if (w.position == no_position && w.step == no_step) {
             out << " is an output";
         } else {
             out << " is used at ";
@@ -264,7 +264,7 @@ struct witness_text {
     void unordered()
     {
         place();
-        out << " does not wait for position " << w.earlier;
+        out << " does not wait for position " << +w.earlier;
         if (w.value == no_value) {
             out << ", as an edge of the program or a hand-off requires";
             return;
@@ -279,7 +279,7 @@ struct witness_text {
             id_of(w.value);
             out << " in the same bytes";
         }
-        if (w.begin != w.end) out << ": [" << w.begin << ", " << w.end << ") of pool " << w.pool;
+        if (w.begin != w.end) out << ": [" << w.begin << ", " << w.end << ") of pool " << +w.pool;
     }
     void of_value(char const* text)
     {
@@ -289,14 +289,14 @@ struct witness_text {
     void offset()
     {
         value(w.value);
-        out << " lies at offset " << w.begin << " of pool " << w.pool;
+        out << " lies at offset " << w.begin << " of pool " << +w.pool;
     }
     void unlike(char const* relation)
     {
         auto one = [this](value_id v, tree_value where) {
             out << "value ";
             label(w.name_of(v), where.value);
-            out << " of program " << where.program;
+            out << " of program " << +where.program;
         };
         one(w.value, w.value_in_tree);
         out << relation;
@@ -306,7 +306,7 @@ struct witness_text {
     void in_tree(value_id v, tree_value where)
     {
         if (where.value == no_value || w.name_of(v) != nullptr) return;
-        out << "; " << v << " is value " << where.value << " of program " << where.program;
+        out << "; " << +v << " is value " << +where.value << " of program " << +where.program;
     }
 
     void write()
@@ -339,8 +339,8 @@ struct witness_text {
             return;
         case fault::wrong_pool:
             value(w.value);
-            if (w.needed != 0) out << " lies in pool " << w.pool << ", which is none of its choices";
-            else out << " belongs to pool " << w.pool << " and does not lie there";
+            if (w.needed != 0) out << " lies in pool " << +w.pool << ", which is none of its choices";
+            else out << " belongs to pool " << +w.pool << " and does not lie there";
             return;
         case fault::oversized_view:
             value(w.value);
@@ -370,9 +370,9 @@ struct witness_text {
             out << ", which are not in one of its blocks";
             return;
         case fault::over_block:
-            if (w.value == no_value) out << "a block of pool " << w.pool;
+            if (w.value == no_value) out << "a block of pool " << +w.pool;
             else value(w.value);
-            out << " needs " << w.end << " bytes, and the blocks of pool " << w.pool << " have at most "
+            out << " needs " << w.end << " bytes, and the blocks of pool " << +w.pool << " have at most "
                 << w.needed;
             return;
         case fault::misplaced_view:
@@ -384,7 +384,7 @@ struct witness_text {
         case fault::unplaced: return of_value(" needs storage and has none");
         case fault::needless: return of_value(" has an offset, but the plan must not place it");
         case fault::over_capacity:
-            out << "the arena of pool " << w.pool << " needs " << w.end << " bytes and its capacity is "
+            out << "the arena of pool " << +w.pool << " needs " << w.end << " bytes and its capacity is "
                 << w.needed;
             return;
         case fault::write_moved:

@@ -42,7 +42,7 @@ struct idle_interval {
 /// Bytes that recomputation itself needs at `position`: other results of the recomputed step.
 struct remat_load {
     std::uint32_t interval = 0;
-    step_id position = 0;
+    position_id position = 0;
     pool_id pool = 0;
     byte_count bytes = 0;
 };
@@ -63,7 +63,7 @@ struct idle_times {
 /// The largest load that remains, and its position.
 struct lowest_load {
     byte_count bytes = 0;
-    step_id position = 0;
+    position_id position = 0;
 };
 
 /// Refers to a problem and its intervals, which must outlive it. A capacity below the load with all intervals
@@ -75,14 +75,14 @@ public:
     spill_pressure(placement_problem const& problem, idle_times const& times);
 
     [[nodiscard]] std::size_t pools() const { return trees_.size(); }
-    [[nodiscard]] step_id positions() const { return positions_; }
-    [[nodiscard]] byte_count capacity(std::size_t pool) const { return capacity_[pool]; }
+    [[nodiscard]] std::uint32_t positions() const { return positions_; }
+    [[nodiscard]] byte_count capacity(pool_id pool) const { return capacity_[pool]; }
     /// With all intervals spilled, whatever they need and load.
-    [[nodiscard]] lowest_load least(std::size_t pool) const { return least_[pool]; }
-    /// By position, without spills.
-    [[nodiscard]] std::vector<byte_count> const& initial(std::size_t pool) const { return initial_[pool]; }
-    [[nodiscard]] byte_count peak(std::size_t pool) const { return trees_[pool].most({0, positions_}); }
-    [[nodiscard]] bool exceeds_capacity(std::size_t pool, live_range where) const
+    [[nodiscard]] lowest_load least(pool_id pool) const { return least_[pool]; }
+    /// At each position, without spills.
+    [[nodiscard]] table<position_id, byte_count> const& initial(pool_id pool) const { return initial_[pool]; }
+    [[nodiscard]] byte_count peak(pool_id pool) const { return trees_[pool].most({0, positions_}); }
+    [[nodiscard]] bool exceeds_capacity(pool_id pool, live_range where) const
     {
         return trees_[pool].most(where) > capacity_[pool];
     }
@@ -91,7 +91,7 @@ public:
     [[nodiscard]] live_range when(std::uint32_t i) const { return times_.intervals[i].when; }
     [[nodiscard]] byte_count cost(std::uint32_t i) const { return times_.intervals[i].cost; }
     [[nodiscard]] byte_count bytes(std::uint32_t i) const { return of(i).size; }
-    [[nodiscard]] std::size_t pool_of(std::uint32_t i) const { return of(i).pool; }
+    [[nodiscard]] pool_id pool_of(std::uint32_t i) const { return of(i).pool; }
     [[nodiscard]] bool is_independent(std::uint32_t i) const { return is_independent_[i] != 0; }
     [[nodiscard]] bool is_spilled(std::uint32_t i) const { return is_spilled_[i] != 0; }
     [[nodiscard]] bool exceeds_capacity(std::uint32_t i) const
@@ -132,14 +132,14 @@ private:
     {
         return problem_.buffers[times_.intervals[i].buffer];
     }
-    std::vector<byte_count> loads(std::size_t pool) const;
+    table<position_id, byte_count> loads(pool_id pool) const;
     struct merged_interval {
         std::uint32_t interval;
         live_range when;
     };
     /// The union of the intervals of each buffer.
     std::vector<merged_interval> merge_intervals() const;
-    void put(std::size_t pool, live_range where, byte_count size, bool is_more)
+    void put(pool_id pool, live_range where, byte_count size, bool is_more)
     {
         if (is_more) trees_[pool].add(where, size);
         else trees_[pool].remove(where, size);
@@ -148,13 +148,13 @@ private:
 
     placement_problem const& problem_;
     idle_times const& times_;
-    step_id positions_ = 1;
-    std::vector<segment_tree> trees_; // by pool
-    std::vector<byte_count> capacity_;
-    std::vector<lowest_load> least_;
-    std::vector<std::vector<byte_count>> initial_, least_loads_; // by pool and position
-    std::vector<unsigned char> is_spilled_;                      // by interval
-    std::vector<std::uint32_t> blocked_;                         // by interval: spilled ones that need it
+    std::uint32_t positions_ = 1;
+    table<pool_id, segment_tree> trees_;
+    table<pool_id, byte_count> capacity_;
+    table<pool_id, lowest_load> least_;
+    table<pool_id, table<position_id, byte_count>> initial_, least_loads_;
+    std::vector<unsigned char> is_spilled_; // by interval
+    std::vector<std::uint32_t> blocked_;    // by interval: spilled ones that need it
     std::vector<unsigned char> is_independent_;
     rows loads_of_, needs_of_, needs_on_; // loads, needs, and needs in which it is `kept`
 };
@@ -179,12 +179,12 @@ struct pool_pressure {
     byte_count peak_before = 0;
     byte_count peak_after = 0;
     byte_count least = 0;       ///< with all intervals spilled: a lower bound for each choice of them
-    step_id least_position = 0; ///< its position
+    position_id least_position = 0; ///< its position
 };
 
 struct spill_set {
     std::vector<chosen_spill> chosen; ///< by ascending interval
-    std::vector<pool_pressure> pools; ///< by pool id
+    table<pool_id, pool_pressure> pools;
     byte_count cost = 0;
     bool is_enough = false; ///< no pool holds more than its capacity at any position
 };
@@ -216,7 +216,7 @@ spill_trial drop_redundant(Loads& loads)
         }
     }
     spill_trial result;
-    for (std::size_t pool = 0; pool != loads.pools(); ++pool)
+    for (pool_id pool = 0; pool != loads.pools(); ++pool)
         if (loads.peak(pool) > loads.capacity(pool)) result.excess += loads.peak(pool) - loads.capacity(pool);
     for (std::uint32_t i = 0; i != loads.intervals(); ++i) {
         if (!loads.is_spilled(i)) continue;

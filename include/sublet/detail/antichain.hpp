@@ -49,12 +49,12 @@ struct antichain {
 ///           ascends.
 void keep_proved(dependence_graph const& g, concurrent_live_ranges const& lives,
                  conflict_ranges const& conflicts, std::vector<buffer_id> const& multi_begin,
-                 std::vector<unsigned char> const& cut, std::vector<buffer_id>& members);
+                 table<position_id, unsigned char> const& cut, std::vector<buffer_id>& members);
 
 /// The usual work budget.
 [[nodiscard]] std::uint64_t antichain_visits(dependence_graph const& g, std::size_t buffers);
 
-/// The heaviest antichain of buffers, `weights` by buffer; or a heavy one.
+/// The heaviest antichain of buffers, of which `weights` are; or a heavy one.
 ///
 /// Requires:   `lives` are of `g`, and `conflicts` of both. For the bound of one pool, the buffers of other
 ///             pools have weight 0: such buffers are no members.
@@ -69,12 +69,13 @@ void keep_proved(dependence_graph const& g, concurrent_live_ranges const& lives,
 /// Throws:     precondition_error if the sum of weights exceeds 64 bits.
 [[nodiscard]] antichain heaviest_antichain(dependence_graph const& g, concurrent_live_ranges const& lives,
                                            conflict_ranges const& conflicts,
-                                           std::vector<byte_count> const& weights, std::uint64_t visits = 0);
+                                           table<buffer_id, byte_count> const& weights,
+                                           std::uint64_t visits = 0);
 
 /// Computes the conflicts.
 [[nodiscard]] inline antichain heaviest_antichain(dependence_graph const& g,
                                                   concurrent_live_ranges const& lives,
-                                                  std::vector<byte_count> const& weights,
+                                                  table<buffer_id, byte_count> const& weights,
                                                   std::uint64_t visits = 0)
 {
     return heaviest_antichain(g, lives, find_conflict_ranges(g, lives), weights, visits);

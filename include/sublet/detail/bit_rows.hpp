@@ -23,6 +23,8 @@
 
 namespace sublet::detail {
 
+inline constexpr std::uint32_t no_column = ~std::uint32_t{0}; ///< none of a bit matrix
+
 /// The bits behind the last column of a row, up to the end of the word, stay 0.
 class bit_rows {
 public:
@@ -82,7 +84,7 @@ public:
 private:
     static constexpr std::uint32_t no_index = ~std::uint32_t{0};
     std::vector<value_id> list_;
-    std::vector<std::uint32_t> index_; // by value: its index in the list
+    table<value_id, std::uint32_t> index_; // of each value in the list
 };
 
 } // namespace sublet::detail

@@ -38,21 +38,20 @@ enum class access_kind : std::uint8_t {
 };
 
 struct plan_requirements {
-    static constexpr step_id never = ~step_id{0};
+    static constexpr position_id never = no_position;
 
-    std::vector<step_id> position;  ///< by step
-    std::vector<step_id> first_def; ///< by value: its position, or `never`
-    std::vector<value_role> role;   ///< by value, without its class
-    std::vector<byte_count> alignment;
-    std::vector<byte_count> offset_in_root; ///< by value, saturated; the root's is 0
-    std::vector<value_id> root;             ///< by value; the tables below are valid at roots
-    std::vector<value_role> class_role;     ///< the union
-    std::vector<byte_count> bytes;
-    std::vector<byte_count>
-        pinned; ///< by value as given; the root's is that of its class, as far as it tells
-    std::vector<pool_id> pool;
-    std::vector<unsigned char> eligible; ///< by value as given; another than that of the root is a fault
-    std::vector<live_range> life;
+    table<step_id, position_id> position;
+    table<value_id, position_id> first_def; ///< the position, or `never`
+    table<value_id, value_role> role;       ///< without its class
+    table<value_id, byte_count> alignment;
+    table<value_id, byte_count> offset_in_root; ///< saturated; the root's is 0
+    table<value_id, value_id> root;             ///< the tables below are valid at roots
+    table<value_id, value_role> class_role;     ///< the union
+    table<value_id, byte_count> bytes;
+    table<value_id, byte_count> pinned; ///< as given; the root's is that of its class, as far as it tells
+    table<value_id, pool_id> pool;
+    table<value_id, unsigned char> eligible; ///< as given; another than that of the root is a fault
+    table<value_id, live_range> life;
 
     /// Whether the class needs planned storage.
     [[nodiscard]] bool is_planned(value_id of_root) const
@@ -73,17 +72,18 @@ private:
     }
 };
 
-std::vector<step_id> positions_in(std::vector<node_id> const& order, snapshot const& program);
+table<step_id, position_id> positions_in(std::vector<node_id> const& order, snapshot const& program);
 
-/// By value, the end of its chain of views, in O(values).
-std::vector<value_id> roots_of(std::vector<value_id> const& alias_of);
+/// The end of the chain of views of each value, in O(values).
+table<value_id, value_id> roots_of(table<value_id, value_id> const& alias_of);
 
-/// By value, its first byte in its root, in O(values log values). Sums saturate at no_offset - 1.
-std::vector<byte_count> offsets_along(std::vector<value_id> alias_of, std::vector<byte_count> offset);
+/// The first byte of each value in its root, in O(values log values). Sums saturate at no_offset - 1.
+table<value_id, byte_count> offsets_along(table<value_id, value_id> alias_of,
+                                          table<value_id, byte_count> offset);
 
 /// Calls `visit(value, position, access_kind)` for every touch, step by step, then for uses at node ends.
 template <class Visit>
-void each_touch(snapshot const& program, std::vector<step_id> const& position, Visit visit)
+void each_touch(snapshot const& program, table<step_id, position_id> const& position, Visit visit)
 {
     auto kind_of = [](touch t) {
         switch (t.kind) {

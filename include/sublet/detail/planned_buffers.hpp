@@ -49,7 +49,8 @@ std::optional<witness> list_planned(buffer_table const& table, memory_plan& plan
 ///
 /// Complexity: detail::choose_pools().
 /// Throws:     precondition_error for a choice of a value that does not exist.
-void set_chosen_pools(buffer_table& table, plan_options const& options, std::vector<pool_limits> const& room);
+void set_chosen_pools(buffer_table& buffers, plan_options const& options,
+                      table<pool_id, pool_limits> const& room);
 
 /// Why a placement is no valid plan, in terms of the placed values.
 std::optional<witness> placement_witness(placement const& placed, placement_problem const& problem,
@@ -70,13 +71,13 @@ void set_offsets(placement const& placed, memory_plan& plan);
 /// Without a pair, its result is live together with the operand at that one step; nothing else changes. So
 /// the peak without it is the maximum of the peak with it and the bytes that would be live at the step.
 
-/// The gains of the pairs that are joined in `table`, in their order; `steps` are the steps by position.
+/// The gains of the pairs that are joined in `buffers`, in their order; `steps` are the steps by position.
 ///
-/// Requires:   lives in the table are by position; a pair's result is written at its step first.
+/// Requires:   lives in `buffers` are by position; a pair's result is written at its step first.
 /// Complexity: O(k (buffers + steps) + pairs log pairs) for pairs in k pools.
 /// Throws:     precondition_error if 2^64 - 1 bytes or more would be live at once.
-[[nodiscard]] std::vector<memory_plan::in_place_gain> in_place_gains(buffer_table const& table,
-                                                                     std::vector<step_id> const& steps);
+[[nodiscard]] std::vector<memory_plan::in_place_gain>
+in_place_gains(buffer_table const& buffers, table<position_id, step_id> const& steps);
 
 // --- in-place selection ----------------------------------------------------------------------------------
 
@@ -99,17 +100,17 @@ struct in_place_selection {
     std::optional<witness> refuted;                ///< why there is no valid plan
 };
 
-/// Places the buffers of `table`, joined by some of the `pairs`; `steps` are the steps by position.
+/// Places `buffers`, joined by some of the `pairs`; `steps` are the steps by position.
 ///
 /// Requires:   as join_in_place(); no pair can be added or exchanged to lower the bytes live at any step, as
 ///             match_in_place() ensures.
 /// Ensures:    no pool is higher than with all pairs, and none higher than without any. The lower bounds hold
 ///             for every choice of pairs.
 /// Complexity: that of pack(), called up to five times; once if all pools reach their bytes live.
-[[nodiscard]] in_place_selection select_in_place(buffer_table const& table,
+[[nodiscard]] in_place_selection select_in_place(buffer_table const& buffers,
                                                  std::vector<memory_plan::in_place_pair> const& pairs,
-                                                 std::vector<step_id> const& steps,
-                                                 std::vector<pool_limits> const& pools,
+                                                 table<position_id, step_id> const& steps,
+                                                 table<pool_id, pool_limits> const& pools,
                                                  effort work = effort::balanced);
 
 } // namespace sublet::detail

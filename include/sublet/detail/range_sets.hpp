@@ -50,27 +50,27 @@ public:
         return {head + 1, head + 1 + head->last};
     }
     /// Below it the owner's set is exact.
-    [[nodiscard]] step_id exact_until(std::size_t owner) const
+    [[nodiscard]] position_id exact_until(std::size_t owner) const
     {
-        return exact_until_.empty() ? no_step : exact_until_[owner];
+        return exact_until_.empty() ? no_position : exact_until_[owner];
     }
 
     [[nodiscard]] bool is_coarsened() const { return !exact_until_.empty(); }
 
     void erase(std::size_t owner);
-    /// Replaces the owner's set, which is exact below `exact_until`: `no_step` unless sets have been
+    /// Replaces the owner's set, which is exact below `exact_until`: `no_position` unless sets have been
     /// coarsened.
     /// Complexity: O(its ranges), amortised; another O(owners + ranges) whenever sets are coarsened.
-    void assign(std::size_t owner, std::vector<live_range> const& ranges, step_id exact_until);
+    void assign(std::size_t owner, std::vector<live_range> const& ranges, position_id exact_until);
 
 private:
     void compact(std::size_t widest);
     /// Frees a quarter of the budget, so that this happens rarely.
     void coarsen();
 
-    std::vector<std::uint32_t> head_;  // by owner: the head; 0 if the set is empty
-    std::vector<live_range> storage_;  // from 1 on; at 0 the head of all empty sets
-    std::vector<step_id> exact_until_; // by owner; empty while all are exact
+    std::vector<std::uint32_t> head_;      // by owner: the head; 0 if the set is empty
+    std::vector<live_range> storage_;      // from 1 on; at 0 the head of all empty sets
+    std::vector<position_id> exact_until_; // by owner; empty while all are exact
     std::uint64_t most_;
     std::size_t used_ = 1;
     std::size_t gaps_ = 0;   // unused ranges and heads

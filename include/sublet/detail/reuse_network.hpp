@@ -30,30 +30,34 @@
 
 namespace sublet::detail {
 
-/// By buffer.
+/// Of each buffer.
 struct free_point_rows {
-    std::vector<step_id> last_end; ///< the free points are the successors of this end; or `no_step`
-    csr_rows lowest;               ///< in that case the free points; ascending
-    std::vector<unsigned char>
-        is_cut_short;         ///< no search has finished: the successors of `last_end` may not be free yet
+    /// The free points are the successors of this end; or `no_position`.
+    table<buffer_id, position_id> last_end;
+    csr_rows<buffer_id, position_id> lowest; ///< in that case the free points; ascending
+    /// No search has finished: the successors of `last_end` may not be free yet.
+    table<buffer_id, unsigned char> is_cut_short;
     std::uint64_t visits = 0; ///< positions visited
 };
 
 class free_point_search {
 public:
-    explicit free_point_search(csr_rows const& after) : after_(after), seen_(after.rows(), 0) {}
+    explicit free_point_search(csr_rows<position_id, position_id> const& after)
+        : after_(after), seen_(after.rows(), 0)
+    {
+    }
 
     /// Whether the search from `end` finished within `steps`; then `found` are the free positions reached.
     template <class IsFree>
-    bool walk(step_id end, std::size_t steps, IsFree is_free)
+    bool walk(position_id end, std::size_t steps, IsFree is_free)
     {
         ++walks_;
         found.clear();
         open_.assign(1, end);
         while (!open_.empty()) {
-            step_id const x = open_.back();
+            position_id const x = open_.back();
             open_.pop_back();
-            for (step_id y : after_[x]) {
+            for (position_id y : after_[x]) {
                 if (seen_[y] == walks_) continue;
                 if (steps-- == 0) return false;
                 seen_[y] = walks_;
@@ -64,13 +68,13 @@ public:
         return true;
     }
 
-    std::vector<step_id> found;
+    std::vector<position_id> found;
     std::uint64_t visits = 0;
 
 private:
-    csr_rows const& after_;
-    std::vector<std::uint32_t> seen_; // by position: number of the search
-    std::vector<step_id> open_;
+    csr_rows<position_id, position_id> const& after_;
+    table<position_id, std::uint32_t> seen_; // number of the search that visited it last
+    std::vector<position_id> open_;
     std::uint32_t walks_ = 0;
 };
 
@@ -85,17 +89,18 @@ private:
 /// Complexity: O(positions + edges) and the searches, which end together after `most_visits`:
 ///             O(ends x length of the shortest search from one of them) for each buffer.
 template <class IsWanted, class IsFree>
-[[nodiscard]] free_point_rows earliest_free_points(csr_rows const& before, csr_rows const& after,
+[[nodiscard]] free_point_rows earliest_free_points(csr_rows<position_id, position_id> const& before,
+                                                   csr_rows<position_id, position_id> const& after,
                                                    concurrent_live_ranges const& lives, IsWanted is_wanted,
                                                    IsFree is_free, std::uint64_t most_visits)
 {
     free_point_search walk(after);
     free_point_rows free_points;
     free_points.lowest.reserve(lives.buffers(), 0);
-    free_points.last_end.assign(lives.buffers(), no_step);
+    free_points.last_end.assign(lives.buffers(), no_position);
     free_points.is_cut_short.assign(lives.buffers(), 0);
-    auto search_from_ends = [&](buffer_id b, std::span<step_id const> ends) {
-        auto is_free_here = [&](step_id x) { return is_free(b, x); };
+    auto search_from_ends = [&](buffer_id b, std::span<position_id const> ends) {
+        auto is_free_here = [&](position_id x) { return is_free(b, x); };
         for (std::size_t steps = 2; walk.visits < most_visits; steps *= 8)
             for (std::size_t i = ends.size(); i-- != 0;) {
                 std::uint64_t const before_it = walk.visits;
@@ -108,21 +113,21 @@ template <class IsWanted, class IsFree>
         free_points.is_cut_short[b] = 1;
     };
     for (buffer_id b = 0; b != lives.buffers(); ++b) {
-        std::span<step_id const> const ends = lives.ends[b];
+        std::span<position_id const> const ends = lives.ends[b];
         if (is_wanted(b) && !lives.is_kept(b)) {
             if (ends.size() == 1) {
                 free_points.last_end[b] = ends[0];
             } else if (ends.empty()) {
-                for (step_id x = 0; x != after.rows(); ++x)
+                for (position_id x = 0; x != after.rows(); ++x)
                     if (before[x].empty()) free_points.lowest.append(x);
             } else {
                 search_from_ends(b, ends);
             }
-            if (ends.size() > 1 && free_points.last_end[b] == no_step) {
+            if (ends.size() > 1 && free_points.last_end[b] == no_position) {
                 sort_ascending(walk.found);
-                for (step_id x : walk.found) {
+                for (position_id x : walk.found) {
                     bool is_lowest = true;
-                    for (step_id y : before[x])
+                    for (position_id y : before[x])
                         if (y > ends.back() && is_free(b, y)) is_lowest = false;
                     if (is_lowest) free_points.lowest.append(x);
                 }
@@ -135,6 +140,10 @@ template <class IsWanted, class IsFree>
 }
 
 // --- reuse network ---------------------------------------------------------------------------------------
+
+using flow_node = std::uint32_t; ///< of a network: of a position or of a buffer
+inline constexpr flow_node no_flow_node = ~flow_node{0};
+using flow_arcs = csr_rows<flow_node, flow_node>;
 
 /// Which buffers may reuse the bytes of which, as a network of about the size of the program.
 ///
@@ -154,17 +163,17 @@ template <class IsWanted, class IsFree>
 ///             visits.
 /// Throws:     precondition_error if the sum of weights exceeds 64 bits.
 struct reuse_network {
-    csr_rows arcs; // by node, to higher nodes, except from nodes of multi_end buffers
+    flow_arcs arcs; // by node, to higher nodes, except from nodes of multi_end buffers
     std::vector<byte_count> demand, supply; // by node
-    std::vector<node_id> begin_of, end_of;  // by buffer; `no_node`: no demand, or no supply
-    node_id first_multi_end = 0, first_multi_begin = 0;
+    table<buffer_id, flow_node> begin_of, end_of; // `no_flow_node`: no demand, or no supply
+    flow_node first_multi_end = 0, first_multi_begin = 0;
     std::vector<buffer_id> multi_begin; // by node, from first_multi_begin on
     byte_count total = 0;               // weight of all buffers
     byte_count relaxed = 0;             // weight of the buffers with relaxed arcs
     std::uint64_t visits = 0;
 
     reuse_network(dependence_graph const& g, concurrent_live_ranges const& lives,
-                  conflict_ranges const& conflicts, std::vector<byte_count> const& weights,
+                  conflict_ranges const& conflicts, table<buffer_id, byte_count> const& weights,
                   std::uint64_t most_visits);
 };
 
@@ -193,7 +202,7 @@ class reduced_network {
 public:
     explicit reduced_network(reuse_network const& net);
 
-    csr_rows arcs;                          ///< by node, to higher nodes, ascending, each once
+    flow_arcs arcs;                         ///< by node, to higher nodes, ascending, each once
     std::vector<byte_count> demand, supply; ///< by node; one of them is 0
     byte_count routed = 0;                  ///< by the reduction
 
@@ -203,40 +212,40 @@ public:
 private:
     enum class removal : std::uint8_t { joined, in_cut, not_in_cut, in_cut_if_any };
     struct removed_node {
-        node_id node;
+        flow_node node;
         removal how;
-        node_id with;                              // joined
+        flow_node with;                            // joined
         std::size_t first_next = 0, last_next = 0; // in_cut_if_any: its successors in next_
     };
 
     /// Whether enough nodes were removed for another sweep.
     bool sweep();
-    node_id find(node_id x)
+    flow_node find(flow_node x)
     {
         while (joined_with_[x] != x) x = joined_with_[x] = joined_with_[joined_with_[x]];
         return x;
     }
-    bool is_left(node_id x) const { return joined_with_[x] == x && is_gone_[x] == 0; }
+    bool is_left(flow_node x) const { return joined_with_[x] == x && is_gone_[x] == 0; }
     /// All supply of x may serve its demand, since what was joined with x is before or after it.
-    void serve_itself(node_id x);
-    void remove(node_id x, removal how, node_id with = no_node);
-    /// Removes x if that is possible; a node that may now be removed, or `no_node`.
-    node_id reduce(node_id x);
-    /// The only node other than x in a row; x if there is none, `no_node` if there are several.
-    node_id only_neighbor(node_id x, csr_rows const& rows, node_id row);
+    void serve_itself(flow_node x);
+    void remove(flow_node x, removal how, flow_node with = no_flow_node);
+    /// Removes x if that is possible; a node that may now be removed, or `no_flow_node`.
+    flow_node reduce(flow_node x);
+    /// The only node other than x in a row; x if there is none, `no_flow_node` if there are several.
+    flow_node only_neighbor(flow_node x, flow_arcs const& rows, flow_node row);
     /// The arcs between the nodes that are left.
     void rebuild();
 
     // Nodes are numbered in topological order until the last sweep has ended.
-    csr_rows before_;
-    std::vector<node_id> joined_with_;
+    flow_arcs before_;
+    std::vector<flow_node> joined_with_;
     std::vector<unsigned char> is_gone_;          // neither left nor joined
-    std::vector<node_id> row_after_, row_before_; // the row of its neighbours; `no_node`: several rows
+    std::vector<flow_node> row_after_, row_before_; // the row of its neighbours; `no_flow_node`: several rows
     std::vector<removed_node> removed_;           // in this order
-    std::vector<node_id> next_;
-    std::vector<node_id> number_; // of the nodes that are left
+    std::vector<flow_node> next_;
+    std::vector<flow_node> number_; // of the nodes that are left
     std::size_t left_ = 0;
-    std::vector<node_id> topological_; // by node of the whole network
+    std::vector<flow_node> topological_; // by node of the whole network
 };
 
 // --- antichain flow --------------------------------------------------------------------------------------
@@ -257,21 +266,21 @@ private:
 class antichain_flow {
 public:
     /// Arcs lead from the rows of `heads` to their items. There is no excess at first.
-    explicit antichain_flow(csr_rows const& heads);
+    explicit antichain_flow(flow_arcs const& heads);
 
-    [[nodiscard]] bool is_in_cut(node_id x) const { return seen_[x] == in_cut; }
+    [[nodiscard]] bool is_in_cut(flow_node x) const { return seen_[x] == in_cut; }
 
     /// Moves the excess of direct predecessors to x: all of it if they have no later successor, otherwise
     /// what x needs.
     /// Requires: called for each node once, in an order that all arcs agree with.
-    void pull_adjacent(node_id x, byte_count need);
+    void pull_adjacent(flow_node x, byte_count need);
 
     /// Augments until x has what it needs or is in the cut, or until a search would take more than a 16th of
     /// the visits that remain of `most`. So searches get shorter as the budget is spent, and near excess is
     /// still found at the end.
     ///
     /// Complexity: O(nodes + arcs) for each augmenting path; once in total for all nodes of the cut.
-    void augment(node_id x, byte_count need, std::uint64_t most);
+    void augment(flow_node x, byte_count need, std::uint64_t most);
 
     std::vector<byte_count> excess; ///< by node
     std::uint64_t visits = 0;       ///< of nodes, by searches
@@ -279,8 +288,8 @@ public:
 private:
     static constexpr std::uint32_t in_cut = ~std::uint32_t{0};
 
-    std::uint32_t arc(node_id const& head) const;
-    node_id head_of(std::uint32_t a) const { return heads_[0].data()[a]; }
+    std::uint32_t arc(flow_node const& head) const;
+    flow_node head_of(std::uint32_t a) const { return heads_[0].data()[a]; }
     void move(std::uint32_t a, byte_count bytes)
     {
         excess[tail_[a]] -= bytes;
@@ -289,20 +298,20 @@ private:
     }
 
     /// Ends when x has enough, a residual arc is saturated, all visited nodes are in the cut, or it fails.
-    bool search(node_id x, byte_count need, std::uint64_t most);
+    bool search(flow_node x, byte_count need, std::uint64_t most);
     /// Whether a node visited for the first time has excess.
-    bool visit(node_id at, std::uint32_t a);
+    bool visit(flow_node at, std::uint32_t a);
     /// Pushes half of the excess, or what x needs if that is more: the next node with a demand is often near
     /// x, but may be near the other half. Whether the search must end.
-    bool push_along_path(node_id from, node_id x, byte_count need);
+    bool push_along_path(flow_node from, flow_node x, byte_count need);
 
-    csr_rows const& heads_; // arcs are numbered in this order
-    csr_rows in_arcs_;      // by node: the arcs that enter it
-    std::vector<node_id> tail_;
+    flow_arcs const& heads_;                     // arcs are numbered in this order
+    csr_rows<flow_node, std::uint32_t> in_arcs_; // by node: the arcs that enter it
+    std::vector<flow_node> tail_;
     std::vector<byte_count> flow_;
     std::vector<std::uint32_t> path_arc_; // by node: the next arc on the path to x
     std::vector<std::uint32_t> seen_;     // by node: number of the search
-    std::vector<node_id> queue_;
+    std::vector<flow_node> queue_;
     std::uint32_t searches_ = 0;
 };
 

@@ -46,19 +46,21 @@ struct parallel_schedule_options {
 
 /// By position of a dependence graph; the two positions of a step with early reads have the same times.
 struct schedule_times {
-    std::vector<tick_count> start;
-    std::vector<tick_count> end;  ///< greater than `start`
+    table<position_id, tick_count> start;
+    table<position_id, tick_count> end; ///< greater than `start`
     tick_count makespan = 0;      ///< end of the last step; the first begins at 0
     tick_count critical_path = 0; ///< the makespan with unlimited workers
 };
 
 /// The end of each position with `workers` workers. Positions of length 0 take no worker and only order
 /// others; `after` leads from none of them to another.
-std::vector<tick_count> list_schedule(csr_rows const& after, csr_rows const& before, std::size_t workers,
-                                      std::vector<tick_count> const& length,
-                                      std::vector<tick_count> const& path_ahead, bool upwards);
+table<position_id, tick_count> list_schedule(csr_rows<position_id, position_id> const& after,
+                                             csr_rows<position_id, position_id> const& before,
+                                             std::size_t workers,
+                                             table<position_id, tick_count> const& length,
+                                             table<position_id, tick_count> const& path_ahead, bool upwards);
 
-/// A schedule of the steps of `g`; `duration` is by step.
+/// A schedule of the steps of `g`.
 ///
 /// Ensures:    a step begins no earlier than its predecessors end; at most `workers` steps run at any time;
 ///             no worker is idle while a step is ready. The makespan is the critical path if `workers` is 0.
@@ -67,7 +69,7 @@ std::vector<tick_count> list_schedule(csr_rows const& after, csr_rows const& bef
 /// Throws:     precondition_error if a duration is 0, the number of durations is not that of steps, or their
 ///             sum exceeds 64 bits.
 [[nodiscard]] schedule_times parallel_schedule(dependence_graph const& g,
-                                               per_value<tick_count> const& duration = tick_count{1},
+                                               per_value<tick_count, step_id> const& duration = tick_count{1},
                                                parallel_schedule_options const& options = {});
 
 // --- schedule live ranges --------------------------------------------------------------------------------
@@ -83,8 +85,8 @@ std::vector<tick_count> list_schedule(csr_rows const& after, csr_rows const& bef
 /// Ensures:    two ranges do not overlap if and only if, in the schedule, the steps that touch one buffer
 ///             have ended when the first that touches the other begins. An early read keeps its buffer live
 ///             to the end of its step. An input is live from 0, an output to the end; no range is empty.
-[[nodiscard]] std::vector<live_range> schedule_live_ranges(concurrent_live_ranges const& lives,
-                                                           schedule_times const& schedule);
+[[nodiscard]] table<buffer_id, live_range> schedule_live_ranges(concurrent_live_ranges const& lives,
+                                                                schedule_times const& schedule);
 
 // --- schedule order --------------------------------------------------------------------------------------
 
@@ -125,10 +127,10 @@ struct scheduled_graph {
 /// Ensures:    two buffers that conflict in `exact` conflict here if they overlap in the schedule, or if
 ///             neither may wait and no buffer that may wait begins where the later one does. No others
 ///             conflict. A buffer with very many pieces of ranges counts as one that may wait.
-[[nodiscard]] live_range_lists schedule_conflicts(live_range_lists const& exact,
-                                                  concurrent_live_ranges const& lives,
-                                                  std::vector<live_range> const& in_schedule,
-                                                  std::vector<unsigned char> const& may_wait);
+[[nodiscard]] buffer_range_lists schedule_conflicts(buffer_range_lists const& exact,
+                                                    concurrent_live_ranges const& lives,
+                                                    table<buffer_id, live_range> const& in_schedule,
+                                                    table<buffer_id, unsigned char> const& may_wait);
 
 // --- handoffs --------------------------------------------------------------------------------------------
 
@@ -172,7 +174,7 @@ struct handoff_set {
 ///             has_indirect_path() for the waits: least if positions ascend in the order of live ranges.
 /// Throws:     precondition_error if tables have different lengths, or the end of a buffer exceeds 64 bits.
 [[nodiscard]] handoff_set find_handoffs(dependence_graph const& g, concurrent_live_ranges const& lives,
-                                        std::vector<memory_plan::placed_buffer> const& placed);
+                                        table<buffer_id, memory_plan::placed_buffer> const& placed);
 
 } // namespace sublet::detail
 

@@ -22,13 +22,14 @@
 
 namespace sublet::detail {
 
-/// Node n has the children 2 n and 2 n + 1, position i is node `leaves` + i.
+/// Node n has the children 2 n and 2 n + 1, position i is node `leaves` + i. A range is one of positions, or
+/// of what else the leaves are: [first, last).
 struct segment_nodes {
     std::size_t leaves;
 
     /// The nodes that make up r; none if it is empty.
-    template <class Visit>
-    void each(live_range r, Visit visit) const
+    template <class Range, class Visit>
+    void each(Range r, Visit visit) const
     {
         for (std::size_t i = r.first + leaves, j = r.last + leaves; i < j; i /= 2, j /= 2) {
             if (i % 2 == 1) visit(i++);
@@ -37,10 +38,10 @@ struct segment_nodes {
     }
     /// The nodes over the first position of r, then those over the last, upwards while `visit` returns true.
     /// All nodes over some that make up r are among them; others are under these.
-    template <class Visit>
-    void each_over_ends(live_range r, Visit visit) const
+    template <class Range, class Visit>
+    void each_over_ends(Range r, Visit visit) const
     {
-        for (std::size_t position : {r.first, r.last - 1})
+        for (std::uint32_t position : {+r.first, r.last - 1})
             for (std::size_t n = position + leaves; n != 0 && visit(n);) n /= 2;
     }
 };
@@ -73,9 +74,9 @@ private:
     std::vector<std::int64_t> most_, added_; // by node
 };
 
-/// By i in 0 ... positions: the number of positions below i that lie in a range.
-[[nodiscard]] std::vector<std::uint32_t> covered_below(std::vector<live_range> const& ranges,
-                                                       std::size_t positions);
+/// For i in 0 ... positions: the number of positions below i that lie in a range.
+[[nodiscard]] table<position_id, std::uint32_t> covered_below(std::vector<live_range> const& ranges,
+                                                              std::size_t positions);
 
 } // namespace sublet::detail
 

@@ -49,6 +49,11 @@ struct plain_text {
         if (negative) *--first = '-';
         return *this << first;
     }
+    template <kind K>
+    plain_text& operator<<(id<K> number)
+    {
+        return *this << +number;
+    }
     plain_text& operator<<(hundredths number)
     {
         *this << number.count / 100;

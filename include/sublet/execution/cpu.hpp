@@ -54,10 +54,10 @@ public:
                     bool is_shared = false);
 
     /// Before the kernel, after the storage of its results is allocated.
-    void before(step_id at);
+    void before(position_id at);
 
     /// After the kernel, before any storage is released.
-    void after(step_id at);
+    void after(position_id at);
 
     /// After the last step: checks outputs and the caller's storage.
     void finish();
@@ -71,13 +71,13 @@ private:
     }
 
     /// The buffers to compare before and after a step, which are dead after the last of these.
-    std::span<buffer_id const> compared(step_id at) const
+    std::span<buffer_id const> compared(position_id at) const
     {
         return is_shared_ ? lowered_.accessed[at] : lowered_.touched[at];
     }
 
     /// b is in an in-place pair of this step, and both buffers of it have the same address.
-    bool is_in_place(buffer_id b, step_id at) const;
+    bool is_in_place(buffer_id b, position_id at) const;
 
     void claim(buffer_id b, step_id step);
 
@@ -98,7 +98,7 @@ private:
     }
 
     /// After a step: compares an operand that it did not write, unless an in-place result may overlap it.
-    void compare_read(buffer_id b, step_id at) const;
+    void compare_read(buffer_id b, position_id at) const;
     bool is_last(buffer_id b) const
     {
         scoped_lock const guard(lock());
@@ -132,10 +132,10 @@ private:
         if (what.culprit != no_value || digest(values_.bytes_of(b)) != expected) throw clobbered_value(what);
     }
 
-    void discard(buffer_id b, step_id at);
+    void discard(buffer_id b, position_id at);
 
     /// Poisons the segments of a range that `owner` still owns.
-    void discard_unowned(std::size_t pool, byte_count begin, byte_count end, buffer_id owner) const;
+    void discard_unowned(pool_id pool, byte_count begin, byte_count end, buffer_id owner) const;
 
     /// Fills `written_`: by position, the buffers that its step writes, ascending, without duplicates.
     void list_written();
@@ -147,13 +147,13 @@ private:
     bool takes_digests_;
     bool is_shared_;
     mutable adaptive_mutex lock_;
-    std::vector<byte_owners> owners_;      // by pool
-    std::vector<std::uint32_t> remaining_; // by buffer: steps to come that compare it, and one if it stays
-    std::vector<std::uint64_t> digest_;    // by buffer
-    std::vector<step_id> producer_;        // by buffer: the last step to write it
-    std::vector<step_id> placed_by_;       // by buffer: the last step to place it
-    std::vector<unsigned char> is_tracked_;
-    csr_rows written_;
+    table<pool_id, byte_owners> owners_;
+    table<buffer_id, std::uint32_t> remaining_; // steps to come that compare it, and one if it stays
+    table<buffer_id, std::uint64_t> digest_;
+    table<buffer_id, step_id> producer_;  // the last step to write it
+    table<buffer_id, step_id> placed_by_; // the last step to place it
+    table<buffer_id, unsigned char> is_tracked_;
+    csr_rows<position_id, buffer_id> written_;
 };
 
 } // namespace detail
@@ -202,7 +202,7 @@ public:
     }
 
     step_id step = 0;     ///< of the program
-    step_id position = 0; ///< in the order of this run
+    position_id position = 0; ///< in the order of this run
 
     /// The values that the step reads, in program order.
     [[nodiscard]] std::span<value_id const> uses() const { return lowered_->uses[position]; }
@@ -268,7 +268,7 @@ namespace detail {
 
 /// Throws: run_error with the step if the kernel throws; what `before` and `after` throw.
 template <class Kernel, class Before, class After>
-void run_step(lowered_program const& lowered, value_storage& values, step_id at, Kernel& kernel,
+void run_step(lowered_program const& lowered, value_storage& values, position_id at, Kernel& kernel,
               cpu_call& call, Before& before, After& after)
 {
     call.position = at;
@@ -349,7 +349,8 @@ public:
             if (check_ < executor_options::checks::paint) return run_steps([](auto) {}, [](auto) {});
             detail::clobber_checker checker(lowered_, values_, check_ == executor_options::checks::digest,
                                             lowered_.is_any_schedule);
-            run_steps([&](step_id at) { checker.before(at); }, [&](step_id at) { checker.after(at); });
+            run_steps([&](position_id at) { checker.before(at); },
+                      [&](position_id at) { checker.after(at); });
             checker.finish();
         });
     }
@@ -367,7 +368,7 @@ private:
     void run_steps(Before before, After after)
     {
         cpu_call call(lowered_, values_);
-        for (step_id at = 0; at != lowered_.positions(); ++at)
+        for (position_id at = 0; at != lowered_.positions(); ++at)
             detail::run_step(lowered_, values_, at, kernel_, call, before, after);
     }
 

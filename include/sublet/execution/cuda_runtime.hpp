@@ -337,23 +337,25 @@ inline void remove_implied_edges(cuda_calls& calls, cudaGraph_t graph)
     // Nodes are numbered by handle, then so that edges lead upwards.
     std::sort(nodes.begin(), nodes.end());
     auto index_of = [&](cudaGraphNode_t node) {
-        return static_cast<std::uint32_t>(std::lower_bound(nodes.begin(), nodes.end(), node) - nodes.begin());
+        return node_id::of(std::lower_bound(nodes.begin(), nodes.end(), node) - nodes.begin());
     };
     auto rows_by = [&](auto first, auto second) {
-        return csr_rows::gathered(nodes.size(), [&](auto add) {
+        return csr_rows<node_id, node_id>::gathered(nodes.size(), [&](auto add) {
             for (std::uint32_t i = 0; i != count; ++i) add(first(i), second(i));
         });
     };
     auto source = [&](std::uint32_t i) { return index_of(from[i]); };
     auto target = [&](std::uint32_t i) { return index_of(to[i]); };
-    csr_rows const after = rows_by(source, target);
-    std::vector<std::uint32_t> waits_for(nodes.size(), 0), order, number(nodes.size(), 0);
+    csr_rows<node_id, node_id> const after = rows_by(source, target);
+    table<node_id, std::uint32_t> waits_for(nodes.size(), 0);
+    table<node_id, node_id> number(nodes.size(), 0);
+    std::vector<node_id> order;
     for (std::uint32_t i = 0; i != count; ++i) ++waits_for[target(i)];
-    for (std::uint32_t node = 0; node != nodes.size(); ++node)
+    for (node_id node = 0; node != nodes.size(); ++node)
         if (waits_for[node] == 0) order.push_back(node);
     for (std::uint32_t next = 0; next != order.size(); ++next) {
         number[order[next]] = next;
-        for (std::uint32_t node : after[order[next]])
+        for (node_id node : after[order[next]])
             if (--waits_for[node] == 0) order.push_back(node);
     }
     auto lower = [&](std::uint32_t i) { return number[source(i)]; };

@@ -107,13 +107,13 @@ protected:
     /// `reserve(bytes, alignment)` returns the pages.
     template <class Reserve>
     growing_blocks(symbolic_plan plan, Reserve reserve)
-        : arena_blocks([](arena_blocks& self, std::size_t pool, byte_count bytes) {
+        : arena_blocks([](arena_blocks& self, pool_id pool, byte_count bytes) {
               static_cast<growing_blocks&>(self).resize(pool, bytes);
           }),
           plan_(std::move(plan))
     {
         most_ = plan_.at(plan_.max_batch).arena_bytes;
-        std::vector<byte_count> alignment(most_.size(), 1);
+        table<pool_id, byte_count> alignment(most_.size(), 1);
         for (symbolic_plan::buffer const& b : plan_.buffers) {
             SUBLET_EXPECTS((b.alignment & (b.alignment - 1)) == 0,
                            "sublet: value % has the alignment %, but an executor takes only powers of two",
@@ -123,7 +123,7 @@ protected:
         addresses_.assign(most_.size(), nullptr);
         bytes_.assign(most_.size(), 0);
         pages_.reserve(most_.size());
-        for (std::size_t pool = 0; pool != most_.size(); ++pool) {
+        for (pool_id pool = 0; pool != most_.size(); ++pool) {
             pages_of_.push_back(pages_.size());
             if (most_[pool] == 0) continue;
             pages_.push_back(reserve(most_[pool], alignment[pool]));
@@ -140,15 +140,15 @@ protected:
     }
 
 private:
-    void resize(std::size_t pool, byte_count bytes)
+    void resize(pool_id pool, byte_count bytes)
     {
         pages_[pages_of_[pool]].resize(bytes);
         bytes_[pool] = bytes;
     }
 
     symbolic_plan plan_;
-    std::vector<Pages> pages_;          // of the pools that have bytes
-    std::vector<std::size_t> pages_of_; // by pool
+    std::vector<Pages> pages_;             // of the pools that have bytes
+    table<pool_id, std::size_t> pages_of_; // the index of its pages
 };
 
 } // namespace detail

@@ -64,8 +64,7 @@ public:
     {
         std::size_t const i = index_of(v, reads_);
         SUBLET_EXPECTS(i != reads_.size(),
-                       "sublet: a recorded function reads value %, which it has not declared to read",
-                       static_cast<value_id>(v));
+                       "sublet: a recorded function reads value %, which it has not declared to read", v.id);
         return sublet::as<T>(step_->in(i));
     }
 
@@ -78,10 +77,9 @@ public:
         std::size_t const i = index_of(v, reads_), j = index_of(v, writes_);
         SUBLET_EXPECTS(j != writes_.size(),
                        "sublet: a recorded function writes value %, which it has not declared to write",
-                       static_cast<value_id>(v));
+                       v.id);
         SUBLET_EXPECTS(i == reads_.size() || step_->in(i).data() == step_->out(j).data(),
-                       "sublet: the updated value % has two storages; its versions must share one",
-                       static_cast<value_id>(v));
+                       "sublet: the updated value % has two storages; its versions must share one", v.id);
         return sublet::as<T>(step_->out(j));
     }
 
@@ -150,7 +148,8 @@ private:
 template <class Call>
 class recorded_kernel {
 public:
-    recorded_kernel(csr_rows reads, csr_rows writes, std::vector<detail::recorded_function<Call>> functions)
+    recorded_kernel(csr_rows<step_id, value_id> reads, csr_rows<step_id, value_id> writes,
+                    table<step_id, detail::recorded_function<Call>> functions)
         : reads_(std::move(reads)), writes_(std::move(writes)), functions_(std::move(functions))
     {
     }
@@ -167,8 +166,8 @@ public:
     }
 
 private:
-    csr_rows reads_, writes_; // by step
-    std::vector<detail::recorded_function<Call>> functions_;
+    csr_rows<step_id, value_id> reads_, writes_;
+    table<step_id, detail::recorded_function<Call>> functions_;
 };
 
 // --- recorder --------------------------------------------------------------------------------------------
@@ -192,10 +191,10 @@ private:
 class recorded_list {
 public:
     recorded_list(std::initializer_list<value_id> values) : values_(values) {}
-    template <id_range R>
+    template <id_range<value_id> R>
     recorded_list(R const& values)
     {
-        for (auto const& v : values) values_.push_back(detail::as_id(v));
+        for (auto const& v : values) values_.push_back(v);
     }
     [[nodiscard]] std::span<value_id const> values() const { return values_; }
 
@@ -231,7 +230,7 @@ public:
         pool_.push_back(storage.pool);
         is_defined_.push_back(is_given(role));
         is_updated_.push_back(0);
-        return {static_cast<value_id>(bytes_.size() - 1)};
+        return {value_id::of(bytes_.size() - 1)};
     }
     /// Supplied before each run.
     template <class T>
@@ -297,7 +296,7 @@ public:
         }
         reads_.close_row();
         writes_.close_row();
-        return static_cast<step_id>(functions_.size() - 1);
+        return step_id::of(functions_.size() - 1);
     }
 
     /// The call may write `out` over `in` if `in` is not needed later: it reads each byte before writing it.
@@ -327,7 +326,7 @@ public:
         SUBLET_EXPECTS(first < second,
                        "sublet: after() names call % before call %, against the order of their recording",
                        first, second);
-        successors_[first].push_back(second);
+        successors_[node_of(first)].push_back(node_of(second));
     }
 
     [[nodiscard]] std::size_t nodes() const { return functions_.size(); }
@@ -336,10 +335,11 @@ public:
     [[nodiscard]] static constexpr edge_meaning edges() { return edge_meaning::order; }
     void effects(node_id n, effect_sink& sink) const
     {
-        for (value_id v : reads_[n]) sink.use(v);
-        for (value_id v : writes_[n]) sink.def(v);
-        for (overwrite pair : pairs_[n]) sink.may_overwrite(pair.in, pair.out);
-        sink.may_recompute(is_recomputable_[n] != 0);
+        auto const call = step_id::of(+n); // a node is one call
+        for (value_id v : reads_[call]) sink.use(v);
+        for (value_id v : writes_[call]) sink.def(v);
+        for (overwrite pair : pairs_[call]) sink.may_overwrite(pair.in, pair.out);
+        sink.may_recompute(is_recomputable_[call] != 0);
     }
 
     /// Sizes, alignments, roles and pools of the values; pools have no limits yet.
@@ -366,6 +366,7 @@ private:
     {
         SUBLET_EXPECTS(call < functions_.size(), "sublet: call %, which was not recorded, is named", call);
     }
+    static node_id node_of(step_id call) { return node_id::of(+call); }
     static bool is_listed(std::span<value_id const> list, value_id v)
     {
         for (value_id listed : list)
@@ -373,16 +374,16 @@ private:
         return false;
     }
 
-    std::vector<byte_count> bytes_, alignment_; // by value
-    std::vector<value_role> role_;
-    std::vector<pool_id> pool_;
-    std::vector<unsigned char> is_defined_; // given, or written by a recorded call
-    std::vector<unsigned char> is_updated_;
-    csr_rows reads_, writes_; // by call
-    std::vector<std::vector<node_id>> successors_;
-    std::vector<std::vector<overwrite>> pairs_;
-    std::vector<unsigned char> is_recomputable_; // by call
-    std::vector<detail::recorded_function<Call>> functions_;
+    table<value_id, byte_count> bytes_, alignment_;
+    table<value_id, value_role> role_;
+    table<value_id, pool_id> pool_;
+    table<value_id, unsigned char> is_defined_; // given, or written by a recorded call
+    table<value_id, unsigned char> is_updated_;
+    csr_rows<step_id, value_id> reads_, writes_; // by call
+    table<node_id, std::vector<node_id>> successors_;
+    table<step_id, std::vector<overwrite>> pairs_;
+    table<step_id, unsigned char> is_recomputable_;
+    table<step_id, detail::recorded_function<Call>> functions_;
 };
 
 } // namespace detail

@@ -50,6 +50,11 @@ public:
         plain_text<bounded_text>{*this} << number;
         return *this;
     }
+    template <kind K>
+    bounded_text& operator<<(id<K> number) noexcept
+    {
+        return *this << +number;
+    }
 
 private:
     char text_[320] = {};

@@ -94,7 +94,7 @@ private:
 
     lowered_program const& lowered_;
     memory_plan const& plan_;
-    std::vector<byte_owners> arenas_; // by pool
+    table<pool_id, byte_owners> arenas_;
 };
 
 // --- program order ---------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ public:
 
     /// The first write that is reordered with another access of its bytes.
     /// Complexity: that of detail::moved_write().
-    std::optional<witness> moved_write(std::vector<step_id> const& steps) const;
+    std::optional<witness> moved_write(table<position_id, step_id> const& steps) const;
 
     /// The order that keeps all writes, beyond data and edges: storage_order().
     std::vector<handoff> handoffs() const;
@@ -170,15 +170,15 @@ struct step_waits {
 
     /// One wait.
     struct wait {
-        step_id from = no_step; ///< a position, lower than
-        step_id to = no_step;   ///< the position that waits
+        position_id from = no_position;                ///< lower than
+        position_id to = no_position;                  ///< the position that waits
         step_waits::kind why = step_waits::kind::data; ///< the reason
         friend bool operator==(step_waits::wait, step_waits::wait) = default;
     };
 
     std::vector<step_waits::wait> list; ///< sorted by `to`, `from`; unique, and none implied by others
-    csr_rows after;                     ///< by position: positions that wait for it directly, ascending
-    csr_rows before;                    ///< by position: positions that it waits for directly, ascending
+    csr_rows<position_id, position_id> after;  ///< those that wait for it directly, ascending
+    csr_rows<position_id, position_id> before; ///< those that it waits for directly, ascending
 
     /// How many waits have that reason.
     [[nodiscard]] std::size_t count(step_waits::kind why) const;
@@ -216,19 +216,19 @@ public:
 private:
     /// Of a range of bytes: its last writer and the readers since, without readers that a later one waits for.
     struct users {
-        step_id writer = no_step;
-        std::vector<step_id> readers{};
-        step_id touched_at = no_step, read_at = no_step, written_at = no_step; // latest so far
+        position_id writer = no_position;
+        std::vector<position_id> readers{};
+        position_id touched_at = no_position, read_at = no_position,
+                    written_at = no_position; // latest so far
     };
 
     static step_waits::wait as_wait(step_waits::wait const& wait) { return wait; }
     static step_waits::wait as_wait(sort_key const& f)
     {
-        return {static_cast<step_id>(f.key), static_cast<step_id>(f.key >> 32),
-                static_cast<step_waits::kind>(f.tie)};
+        return {position_id::of(f.key), position_id::of(f.key >> 32), static_cast<step_waits::kind>(f.tie)};
     }
 
-    void add(step_id from, step_id to, step_waits::kind why);
+    void add(position_id from, position_id to, step_waits::kind why);
     void add_steps(step_id from, step_id to, step_waits::kind why)
     {
         if (position_of_[from] >= position_of_[to])
@@ -236,36 +236,41 @@ private:
         add(position_of_[from], position_of_[to], why);
     }
 
+    /// The ranges of bytes [first, last), by number.
+    struct byte_ranges {
+        std::uint32_t first = 0;
+        std::uint32_t last = 0;
+    };
     /// The ranges of bytes of a buffer.
-    live_range ranges_of(buffer_id b) const { return ranges_[lowered_.table.buffers[b].root]; }
-    void access_bytes(value_id v, step_id at, bool reads, bool writes);
-    void access(std::uint32_t range, step_id at, bool reads, bool writes);
-    void wait(std::uint32_t range, step_id at);
-    void occupy(buffer_id b, step_id at, arena_occupants& arenas);
+    byte_ranges ranges_of(buffer_id b) const { return ranges_[lowered_.table.buffers[b].root]; }
+    void access_bytes(value_id v, position_id at, bool reads, bool writes);
+    void access(std::uint32_t range, position_id at, bool reads, bool writes);
+    void wait(std::uint32_t range, position_id at);
+    void occupy(buffer_id b, position_id at, arena_occupants& arenas);
     /// Storage that no step makes may begin piece by piece: each waits for the uses that the first one waits
     /// for.
-    void begin_piece(value_id v, step_id at);
+    void begin_piece(value_id v, position_id at);
 
     snapshot const& program_;
     lowered_program const& lowered_;
-    std::vector<step_id> position_of_;   // by step
-    std::vector<live_range> ranges_;     // by value: its ranges of bytes
-    std::vector<bool> is_given_;         // by value
-    std::vector<step_id> made_at_;       // by value: the first position that makes it
-    std::vector<sort_key> end_uses_;     // {position, 0, value}: needed where a node ends
-    std::vector<users> users_;           // by range of bytes, then the name of each view
-    std::uint32_t names_ = 0;            // the first of these
-    std::vector<std::uint32_t> touched_; // ranges that the current step accesses
-    std::vector<step_id> last_waiter_;   // by position: the last position that waits for it
-    std::vector<sort_key> found_;        // {to and from, why}
+    table<step_id, position_id> position_of_;
+    table<value_id, byte_ranges> ranges_;         // its ranges of bytes
+    std::vector<bool> is_given_;                  // by value
+    table<value_id, position_id> made_at_;        // the first that makes it
+    std::vector<sort_key> end_uses_;              // {position, 0, value}: needed where a node ends
+    std::vector<users> users_;                    // by range of bytes, then the name of each view
+    std::uint32_t names_ = 0;                     // the first of these
+    std::vector<std::uint32_t> touched_;          // ranges that the current step accesses
+    table<position_id, position_id> last_waiter_; // the last that waits for it
+    std::vector<sort_key> found_;                 // {to and from, why}
     /// By buffer that begins with a piece: which of these it waits for. Empty if there are none.
-    std::vector<std::pair<std::size_t, std::size_t>> first_pieces_;
+    table<buffer_id, std::pair<std::size_t, std::size_t>> first_pieces_;
 };
 
 /// The steps of a program in an order that keeps data, edges and hand-offs, as close as possible to the
 /// listed order; writes to shared storage keep the listed order.
-std::vector<step_id> concurrent_step_order(snapshot const& p, plan_options const& options,
-                                           std::vector<handoff> handoffs);
+table<position_id, step_id> concurrent_step_order(snapshot const& p, plan_options const& options,
+                                                  std::vector<handoff> handoffs);
 
 /// Checks a plan for its own reading.
 /// Throws: unsound_plan with what check_plan() or check_concurrent_plan() finds.

@@ -43,25 +43,28 @@ struct operand_reuse {
 };
 
 struct lowered_program {
-    std::vector<step_id> step_at; ///< by position
-    csr_rows uses, defs, scratch; ///< by position: values, in program order; `defs`: all that it may write
-    csr_rows views;               ///< by position: of `defs`, those that the step makes and does not write
-    csr_rows updates;             ///< by position: of `defs`, those with bytes that are there already
-    csr_rows touched;             ///< by position: buffers, each once
-    csr_rows accessed;            ///< by position: of these, those that the step may read or write
+    using values_at = csr_rows<position_id, value_id>;
+    using buffers_at = csr_rows<position_id, buffer_id>;
+
+    sublet::table<position_id, step_id> step_at;
+    values_at uses, defs, scratch; ///< in program order; `defs`: all that the step may write
+    values_at views;               ///< of `defs`, those that the step makes and does not write
+    values_at updates;             ///< of `defs`, those with bytes that are there already
+    buffers_at touched;            ///< each once
+    buffers_at accessed;           ///< of these, those that the step may read or write
     std::vector<operand_reuse> reuses;
-    std::vector<std::uint32_t> reuses_begin{0}; ///< by position, and one more: into `reuses`
-    buffer_table table;                         ///< each value with its views
-    std::vector<std::uint32_t> ref_counts;      ///< by buffer
-    std::vector<step_id> first_write;      ///< by buffer: the first position that writes it, or `no_step`
-    std::vector<unsigned char> is_updated; ///< by buffer: a step changes it in place
-    std::vector<byte_count> bytes;         ///< by value: its part of its buffer
+    std::vector<std::uint32_t> reuses_begin{0};         ///< by position, and one more: into `reuses`
+    buffer_table table;                                 ///< each value with its views
+    sublet::table<buffer_id, std::uint32_t> ref_counts; ///< how many steps touch it, and 1 for an output
+    sublet::table<buffer_id, position_id> first_write;  ///< the first that writes it, or `no_position`
+    sublet::table<buffer_id, unsigned char> is_updated; ///< a step changes it in place
+    sublet::table<value_id, byte_count> bytes;          ///< its part of its buffer
     std::vector<buffer_id> unused_inputs;  ///< inputs that no step reads: dead after the first step
     bool is_any_schedule = false;          ///< one of many orders: they are dead before any step
     std::size_t pools = 0;
 
-    [[nodiscard]] step_id positions() const { return static_cast<step_id>(step_at.size()); }
-    [[nodiscard]] std::span<operand_reuse const> reuses_at(step_id position) const
+    [[nodiscard]] std::uint32_t positions() const { return static_cast<std::uint32_t>(step_at.size()); }
+    [[nodiscard]] std::span<operand_reuse const> reuses_at(position_id position) const
     {
         return {reuses.data() + reuses_begin[position], reuses.data() + reuses_begin[position + 1]};
     }
@@ -73,12 +76,12 @@ struct lowered_program {
         return from.is_planned() && to.is_planned() && from.pool == to.pool && from.size == to.size;
     }
     /// The result is a view of bytes that exist already: its step writes nothing.
-    [[nodiscard]] bool is_view(value_id defined, step_id position) const
+    [[nodiscard]] bool is_view(value_id defined, position_id position) const
     {
         return has(views[position], defined);
     }
     /// The step changes bytes that exist already.
-    [[nodiscard]] bool is_update(value_id written, step_id position) const
+    [[nodiscard]] bool is_update(value_id written, position_id position) const
     {
         return has(updates[position], written);
     }
@@ -107,7 +110,8 @@ private:
 /// Requires:   `steps` names every step once, each after all that it waits for. The second is not checked.
 /// Complexity: as above, without lifetimes().
 [[nodiscard]] lowered_program lower_program(snapshot const& program, plan_options const& options,
-                                            per_value<bool> const& scratch, std::vector<step_id> steps);
+                                            per_value<bool> const& scratch,
+                                            table<position_id, step_id> steps);
 
 /// The options with all that a plan decides, read from it alone: its order, unless it is for any schedule,
 /// and the pool of each buffer in it. The pairs that it takes in place are among those that the program
@@ -206,10 +210,10 @@ public:
     arena_blocks& operator=(arena_blocks const&) = delete;
 
     /// The first address of each pool's block; null for one without bytes.
-    [[nodiscard]] std::vector<std::byte*> const& addresses() const { return addresses_; }
+    [[nodiscard]] table<pool_id, std::byte*> const& addresses() const { return addresses_; }
     /// The first address of a pool, for an executor.
     /// Throws: precondition_error if its block has not so many bytes, or not the alignment.
-    [[nodiscard]] std::byte* address_for(std::size_t pool, byte_count bytes, byte_count alignment) const;
+    [[nodiscard]] std::byte* address_for(pool_id pool, byte_count bytes, byte_count alignment) const;
 
     /// A number for one more executor.
     [[nodiscard]] std::uint64_t add_user() noexcept { return ++users_; }
@@ -222,13 +226,13 @@ public:
     void use_for(std::uint64_t user, std::span<byte_count const> bytes);
 
 protected:
-    using resizer = void (*)(arena_blocks& self, std::size_t pool, byte_count bytes);
+    using resizer = void (*)(arena_blocks& self, pool_id pool, byte_count bytes);
     explicit arena_blocks(resizer resize) noexcept : resize_(resize) {}
     ~arena_blocks() = default;
 
-    std::vector<std::byte*> addresses_; ///< by pool
-    std::vector<byte_count> most_;      ///< by pool: the bytes of its block
-    std::vector<byte_count> bytes_;     ///< by pool: what the last user needed
+    table<pool_id, std::byte*> addresses_;
+    table<pool_id, byte_count> most_;  ///< the bytes of its block
+    table<pool_id, byte_count> bytes_; ///< what the last user needed
 
 private:
     resizer resize_;
@@ -307,10 +311,10 @@ memory_plan const* plan_in(Mode const&)
 ///           pool need it.
 void expect_placed(lowered_program const& lowered, memory_plan const& plan);
 
-/// By pool: the largest alignment of its buffers.
+/// The largest alignment of the buffers of each pool.
 /// Requires: expect_placed().
-[[nodiscard]] std::vector<byte_count> arena_alignments(lowered_program const& lowered,
-                                                       memory_plan const& plan);
+[[nodiscard]] table<pool_id, byte_count> arena_alignments(lowered_program const& lowered,
+                                                          memory_plan const& plan);
 
 /// Owns the bytes of all buffers that are not the caller's. After share(), steps may run concurrently if any
 /// two that touch the same buffer, one of them writing, are ordered. Per-buffer state is then accessed by one
@@ -389,8 +393,8 @@ public:
     void begin(lowered_program const& lowered);
 
     /// Allocates what the step is the first to write.
-    void before(lowered_program const& lowered, step_id at);
-    void after(lowered_program const& lowered, step_id at);
+    void before(lowered_program const& lowered, position_id at);
+    void after(lowered_program const& lowered, position_id at);
 
     /// Ends a run: releases all but the outputs.
     void end(lowered_program const& lowered);
@@ -432,12 +436,12 @@ private:
     bool is_recycling_ = false;
     bool is_shared_ = false;
     std::vector<block> blocks_;            // by buffer; in arena mode by pool
-    std::vector<std::byte*> where_;        // by buffer
-    std::vector<byte_count> capacity_;     // by buffer; for the caller's storage, the bytes that were bound
-    std::vector<std::uint32_t> remaining_; // by buffer: touches to come
-    arena_blocks* shared_ = nullptr;       // the growing arena that owns blocks_, or null
-    std::uint64_t user_ = 0;               // of it
-    std::vector<byte_count> arena_bytes_;  // of it, by pool
+    table<buffer_id, std::byte*> where_;
+    table<buffer_id, byte_count> capacity_;     // for the caller's storage, the bytes that were bound
+    table<buffer_id, std::uint32_t> remaining_; // touches to come
+    arena_blocks* shared_ = nullptr;            // the growing arena that owns blocks_, or null
+    std::uint64_t user_ = 0;                    // of it
+    table<pool_id, byte_count> arena_bytes_;    // of it
 };
 
 } // namespace detail

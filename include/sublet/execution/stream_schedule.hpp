@@ -37,7 +37,7 @@ namespace sublet {
 /// How many streams there are, and which step runs on which.
 struct stream_options {
     std::size_t streams = 4;                   ///< at most
-    std::vector<std::uint32_t> stream_of = {}; ///< by step; empty: chains. Streams up to the highest are made
+    table<step_id, std::uint32_t> stream_of = {}; ///< empty: chains. Streams up to the highest are made
     std::vector<handoff> handoffs = {};        ///< order to be kept too, as `versions()` returns it
     bool keeps_io_addresses = false; ///< inputs and outputs keep their addresses between runs, as graphs need
 };
@@ -68,7 +68,7 @@ struct stream_schedule {
     std::size_t events = 0;                         ///< each recorded once, and waited for
     std::size_t waits = 0;                          ///< wait commands
     std::size_t implied = 0;                        ///< waits between streams that were omitted as implied
-    std::vector<std::uint32_t> stream_of;           ///< by position
+    table<position_id, std::uint32_t> stream_of;
     std::vector<stream_schedule::command> commands; ///< in the order in which they are issued
     friend bool operator==(stream_schedule const&, stream_schedule const&) = default;
 };
@@ -171,8 +171,8 @@ public:
 
 private:
     struct stream_state {
-        step_id last = no_step;      // the last step
-        std::uint32_t mark = 0;      // the last mark
+        position_id last = no_position; // the last step
+        std::uint32_t mark = 0;         // the last mark
         std::uint64_t finish_time = 0; // end of `last`
         bool is_used = false;
         bool has_unmarked_work = false; // issued since the last mark
@@ -180,7 +180,7 @@ private:
 
     /// Streams that a step can be on: the length of a clock.
     std::size_t useful_streams() const;
-    buffer const& its(std::size_t b) const { return lowered_.table.buffers[b]; }
+    buffer const& its(buffer_id b) const { return lowered_.table.buffers[b]; }
     bool is_kept(buffer_id b) const
     {
         value_role const role = its(b).role;
@@ -194,7 +194,7 @@ private:
     /// Outside of a recycled block, bytes are painted after the last access: the next occupant of an arena
     /// waits for this, not for steps that only make views.
     bool paints_after_accesses() const { return paints_ && kind_ != blocks::recycled; }
-    bool is_last_use(buffer_id b, step_id at) const
+    bool is_last_use(buffer_id b, position_id at) const
     {
         auto const users = paints_after_accesses() ? accessed_by_[b] : touched_by_[b];
         return !users.empty() && users.back() == at && !has_role(its(b).role, value_role::output) &&
@@ -203,39 +203,39 @@ private:
 
     // --- one step ---------------------------------------------------------------------------------------
 
-    void issue(step_id at);
+    void issue(position_id at);
 
-    std::uint32_t stream_for(step_id at);
+    std::uint32_t stream_for(position_id at);
 
     /// A step takes as long for its launch as the average step for its bytes.
     void measure_steps();
     /// Matches steps with successors, those with the longest path to the end first.
     void match_successors();
     /// The last step of the stream has a successor of its own, which comes after `at`.
-    bool is_reserved(std::uint32_t s, step_id at) const
+    bool is_reserved(std::uint32_t s, position_id at) const
     {
-        step_id const last = streams_[s].last;
-        return last != no_step && successor_[last] != no_step && successor_[last] > at;
+        position_id const last = streams_[s].last;
+        return last != no_position && successor_[last] != no_position && successor_[last] > at;
     }
 
     // --- blocks -----------------------------------------------------------------------------------------
 
-    bool can_transfer_block(operand_reuse y, step_id at) const
+    bool can_transfer_block(operand_reuse y, position_id at) const
     {
         return lowered_.is_same_size(y) && has_block_[y.from] && is_last_use(y.from, at) &&
                owns_block(y.to) && !has_block_[y.to] && alignment_[y.from] >= its(y.to).alignment;
     }
-    void transfer_from(operand_reuse y, step_id at);
+    void transfer_from(operand_reuse y, position_id at);
 
     /// Its block was transferred at this step, from it or to it.
     bool is_transferred(buffer_id b) const;
 
     /// Its bytes hold nothing live when the step begins.
-    bool is_unwritten(buffer_id b, step_id at) const;
-    bool may_be_reused(buffer_id b, step_id at) const;
+    bool is_unwritten(buffer_id b, position_id at) const;
+    bool may_be_reused(buffer_id b, position_id at) const;
 
-    void release_dead(step_id at, std::uint32_t s);
-    bool is_already_reused(buffer_id b, step_id at) const
+    void release_dead(position_id at, std::uint32_t s);
+    bool is_already_reused(buffer_id b, position_id at) const
     {
         return may_be_reused(b, at) && (kind_ == blocks::arena || !has_block_[b]);
     }
@@ -243,7 +243,7 @@ private:
     // --- waits ------------------------------------------------------------------------------------------
 
     /// For all that access b, to release, hand on or paint its bytes.
-    void add_user_waits(buffer_id b, step_id at);
+    void add_user_waits(buffer_id b, position_id at);
     /// Latest mark first: no later wait can imply an earlier one.
     void emit_waits(std::uint32_t s);
 
@@ -265,18 +265,18 @@ private:
     bool paints_;
     vector_clocks clocks_;
     std::vector<stream_state> streams_;
-    csr_rows touched_by_;                        // by buffer: positions
-    csr_rows accessed_by_;                       // the same, of those that may read or write it
-    std::vector<unsigned char> is_unused_input_; // by buffer, as the next two: an input that no step reads
-    std::vector<unsigned char> has_block_;
-    std::vector<byte_count> alignment_;        // of its block
-    std::uint32_t start_ = 0;                  // a mark, as the next two
-    std::vector<std::uint32_t> mark_of_;       // by position
-    std::vector<std::uint32_t> pending_waits_; // for the next command
-    std::vector<std::uint64_t> finish_time_;   // by position: end
-    std::vector<std::uint64_t> length_;        // by position: the time that the step takes
-    std::vector<step_id> successor_;           // by position: the one that takes its stream over, or none
-    std::vector<buffer_id> block_transfers_;   // of the current step: pairs {from, to}
+    csr_rows<buffer_id, position_id> touched_by_;
+    csr_rows<buffer_id, position_id> accessed_by_;    // of these, those that may read or write it
+    table<buffer_id, unsigned char> is_unused_input_; // an input that no step reads
+    table<buffer_id, unsigned char> has_block_;
+    table<buffer_id, byte_count> alignment_; // of its block
+    std::uint32_t start_ = 0;                // a mark, as the next two
+    table<position_id, std::uint32_t> mark_of_;
+    std::vector<std::uint32_t> pending_waits_;      // for the next command
+    table<position_id, std::uint64_t> finish_time_; // end
+    table<position_id, std::uint64_t> length_;      // the time that the step takes
+    table<position_id, position_id> successor_;     // the one that takes its stream over, or none
+    std::vector<buffer_id> block_transfers_;        // of the current step: pairs {from, to}
     stream_schedule result_;
 };
 
@@ -364,15 +364,15 @@ public:
     /// For the executor.
     ///
     /// Requires: `operands` begins with the uses of the step, its defs and its scratch.
-    stream_call(detail::lowered_program const& lowered, step_id at, Stream stream,
+    stream_call(detail::lowered_program const& lowered, position_id at, Stream stream,
                 std::span<std::byte> const* operands)
         : step(lowered.step_at[at]), position(at), lowered_(&lowered), uses_(lowered.uses[at]),
           defs_(lowered.defs[at]), operands_(operands), stream_(stream)
     {
     }
 
-    step_id step;     ///< of the program
-    step_id position; ///< in the order in which steps are issued
+    step_id step;         ///< of the program
+    position_id position; ///< in the order in which steps are issued
 
     /// The stream to issue the work of the step on.
     [[nodiscard]] Stream stream() const { return stream_; }
@@ -425,15 +425,15 @@ class operand_table {
 public:
     explicit operand_table(lowered_program const& lowered);
     [[nodiscard]] std::size_t count() const { return first_.back(); }
-    [[nodiscard]] std::size_t operator[](step_id at) const { return first_[at]; }
+    [[nodiscard]] std::size_t operator[](position_id at) const { return first_[at]; }
 
     /// Calls `bytes_of(value)` for each operand of the step.
     template <class BytesOf>
-    void write(std::vector<std::span<std::byte>>& operands, lowered_program const& lowered, step_id at,
+    void write(std::vector<std::span<std::byte>>& operands, lowered_program const& lowered, position_id at,
                BytesOf bytes_of) const
     {
         std::size_t next = first_[at];
-        for (csr_rows const* rows : {&lowered.uses, &lowered.defs, &lowered.scratch})
+        for (auto const* rows : {&lowered.uses, &lowered.defs, &lowered.scratch})
             for (value_id v : (*rows)[at]) operands[next++] = bytes_of(v);
     }
 

@@ -169,7 +169,7 @@ private:
 
     void write_report(memory_plan const* plan)
     {
-        for (std::size_t pool = 0; plan != nullptr && pool != plan->arena_bytes.size(); ++pool)
+        for (pool_id pool = 0; plan != nullptr && pool != plan->arena_bytes.size(); ++pool)
             report_.plan_bytes = checked_add(report_.plan_bytes, plan->arena_bytes[pool]);
         for (auto const& block : values_.arenas()) report_.reserved += block.size;
         report_.lower_bound = detail::live_peak(lowered_);
@@ -199,13 +199,13 @@ private:
     }
     void provide_io()
     {
-        for (std::size_t b = 0; !plan_has_arenas_ && b != lowered_.ref_counts.size(); ++b) {
+        for (buffer_id b = 0; !plan_has_arenas_ && b != lowered_.ref_counts.size(); ++b) {
             buffer const& its = lowered_.table.buffers[b];
             bool const is_io =
                 has_role(its.role, value_role::input) || has_role(its.role, value_role::output);
             if (!its.is_planned() || !is_io) continue;
             try {
-                if (values_.provide(static_cast<buffer_id>(b), first_)) is_idle_ = false;
+                if (values_.provide(b, first_)) is_idle_ = false;
             } catch (...) {
                 this->fail(std::current_exception());
             }
@@ -258,7 +258,7 @@ private:
         if (!are_operands_written_) {
             calls_.clear();
             calls_.reserve(lowered_.positions());
-            for (step_id at = 0; at != lowered_.positions(); ++at)
+            for (position_id at = 0; at != lowered_.positions(); ++at)
                 calls_.push_back(prepared_call(at, handles_.streams[schedule_.stream_of[at]], operands));
             are_operands_written_ = true;
         }
@@ -293,11 +293,11 @@ private:
     }
     step_id first_step_of(buffer_id b) const
     {
-        step_id const at = lowered_.first_write[b];
-        return at == no_step ? no_step : lowered_.step_at[at];
+        position_id const at = lowered_.first_write[b];
+        return at == no_position ? no_step : lowered_.step_at[at];
     }
 
-    void launch_step(step_id at, stream_type s, operand_list& operands)
+    void launch_step(position_id at, stream_type s, operand_list& operands)
     {
         call_type const call = prepared_call(at, s, operands);
         if constexpr (detail::takes_digests<Device>)
@@ -307,7 +307,7 @@ private:
             if (digests_) digests_->after(at, digest_on(s));
     }
     /// Writes the operands of the step.
-    call_type prepared_call(step_id at, stream_type s, operand_list& operands) const
+    call_type prepared_call(position_id at, stream_type s, operand_list& operands) const
     {
         operand_table_.write(operands, lowered_, at, [this](value_id v) { return values_.value_bytes(v); });
         return call_type(lowered_, at, s, operands.data() + operand_table_[at]);
@@ -412,7 +412,7 @@ private:
     bool plan_has_arenas_ = false;
     stream_schedule schedule_;
     run_report report_;                  // the same for every run
-    std::vector<call_type> calls_;       // by position; with arenas, while are_operands_written_
+    table<position_id, call_type> calls_; // with arenas, while are_operands_written_
     std::vector<operand_list> operands_; // by run in flight; with arenas one for all
     std::vector<operand_list> captured_; // by graph
 };

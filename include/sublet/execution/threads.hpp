@@ -192,7 +192,7 @@ struct thread_options {
     std::size_t workers = 2;
     queue_policy policy = queue_policy::plan_order; ///< which of the ready steps runs next
     std::uint64_t seed = 0;             ///< of `random`
-    std::vector<step_id> order = {};    ///< of `given`: all positions, each after those that it waits for
+    std::vector<position_id> order = {}; ///< of `given`: all positions, each after those that it waits for
     std::vector<handoff> handoffs = {}; ///< order to be kept beyond data and edges
 };
 
@@ -273,7 +273,8 @@ public:
             if (check_ < executor_options::checks::paint) return run_steps([](auto) {}, [](auto) {});
             detail::clobber_checker checker(lowered_, values_, check_ == executor_options::checks::digest,
                                             true);
-            run_steps([&](step_id at) { checker.before(at); }, [&](step_id at) { checker.after(at); });
+            run_steps([&](position_id at) { checker.before(at); },
+                      [&](position_id at) { checker.after(at); });
             checker.finish();
         });
     }
@@ -315,14 +316,15 @@ private:
     {
         if (workers_ == 1) {
             cpu_call call(lowered_, values_);
-            for (step_id at : order_) detail::run_step(lowered_, values_, at, kernel_, call, before, after);
+            for (position_id at : order_)
+                detail::run_step(lowered_, values_, at, kernel_, call, before, after);
             return;
         }
         detail::first_failure<> failure;
         detail::step_dispatcher dispatcher(waits_, queue_, pending_);
         auto work = [&](std::size_t) noexcept {
             cpu_call call(lowered_, values_, &dispatcher.is_stopping());
-            dispatcher.work([&](step_id at) {
+            dispatcher.work([&](position_id at) {
                 try {
                     detail::run_step(lowered_, values_, at, kernel_, call, before, after);
                 } catch (...) {
@@ -345,8 +347,8 @@ private:
     step_waits waits_;
     std::size_t workers_;
     detail::ready_queue queue_;
-    std::vector<step_id> order_;         // of a single worker
-    std::vector<std::uint32_t> pending_; // of several, by position: waits still to be satisfied
+    std::vector<position_id> order_;            // of a single worker
+    table<position_id, std::uint32_t> pending_; // of several: waits still to be satisfied
 };
 
 } // namespace sublet

@@ -147,7 +147,7 @@ private:
 /// Ensures:    times are in microseconds with three decimals.
 /// Complexity: O(output); `name_of` is called once per call.
 /// Throws:     whatever the stream and `name_of` throw, std::bad_alloc.
-template <detail::text_stream Stream, detail::name_function Names>
+template <detail::text_stream Stream, detail::name_function<step_id> Names>
 Stream& write_trace(Stream& out, run_trace const& trace, Names name_of)
 {
     detail::trace_writer<Stream> events(out);

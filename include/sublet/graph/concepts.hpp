@@ -12,6 +12,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <span>
 #include <type_traits>
@@ -137,7 +138,7 @@ public:
         SUBLET_EXPECTS(vertices_.size() < no_node, "sublet: more vertices than 32-bit ids");
         if (number_by_table()) return;
         by_descriptor_.resize(vertices_.size());
-        for (std::size_t n = 0; n != vertices_.size(); ++n) by_descriptor_[n] = static_cast<node_id>(n);
+        for (std::size_t n = 0; n != vertices_.size(); ++n) by_descriptor_[n] = node_id::of(n);
         detail::sort_by(by_descriptor_, [this](node_id a, node_id b) { return vertices_[a] < vertices_[b]; });
         for (std::size_t i = 1; i < by_descriptor_.size(); ++i)
             SUBLET_EXPECTS(vertices_[by_descriptor_[i - 1]] < vertices_[by_descriptor_[i]],
@@ -154,7 +155,7 @@ public:
     /// The number of v, or `no_node` if v is not a vertex of the graph.
     [[nodiscard]] node_id number_of(V const& v) const
     {
-        if constexpr (std::unsigned_integral<V>)
+        if constexpr (std::unsigned_integral<V> || detail::is_id<V>)
             if (by_descriptor_.empty())
                 return v < table_.size() ? table_[static_cast<std::size_t>(v)] : no_node;
         std::size_t const n = by_descriptor_.size();
@@ -166,7 +167,7 @@ public:
 private:
     bool number_by_table()
     {
-        if constexpr (std::unsigned_integral<V>) {
+        if constexpr (std::unsigned_integral<V> || detail::is_id<V>) {
             std::size_t const table_limit = 4 * vertices_.size() + 64;
             for (V v : vertices_)
                 if (v >= table_limit) return false;
@@ -175,7 +176,7 @@ private:
                 if (v >= table_.size()) table_.resize(v + 1, no_node);
                 SUBLET_EXPECTS(table_[v] == no_node,
                                "sublet: a graph lists a vertex twice, as numbers % and %", table_[v], n);
-                table_[v] = static_cast<node_id>(n);
+                table_[v] = node_id::of(n);
             }
             return true;
         }
@@ -192,18 +193,19 @@ vertex_numbering(G const&) -> vertex_numbering<detail::vertex_of<G>>;
 
 // --- csr graph -------------------------------------------------------------------------------------------
 
-/// A graph, or lists of 32-bit numbers, as two arrays: the begin of each row, and the items of all rows.
+/// A graph, or lists of ids by id, as two arrays: the begin of each row, and the items of all rows.
 ///
 ///     0 -> 1, 2        first  0 2 3 3
 ///     1 -> 2           item   1 2 2
 ///     2 ->
+template <class Row, class Item>
 class csr_rows {
 public:
     csr_rows() = default;
     /// Takes the two arrays.
     ///
     /// Requires: `first` ascends from 0 to the number of items, unless there is neither row nor item.
-    csr_rows(std::vector<std::uint32_t> first, std::vector<std::uint32_t> item)
+    csr_rows(std::vector<std::uint32_t> first, std::vector<Item> item)
         : first_(std::move(first)), item_(std::move(item))
     {
         if (first_.size() == 1) first_.clear();
@@ -213,9 +215,10 @@ public:
     /// How many items all rows have: the edges of a graph.
     [[nodiscard]] std::size_t items() const { return item_.size(); }
     /// The items of a row. They move when an item or a row is appended.
-    [[nodiscard]] std::span<std::uint32_t const> operator[](std::size_t row) const
+    [[nodiscard]] std::span<Item const> operator[](Row row) const
     {
-        return {item_.data() + first_[row], item_.data() + first_[row + 1]};
+        std::size_t const r{row};
+        return {item_.data() + first_[r], item_.data() + first_[r + 1]};
     }
 
     /// So many rows and items are appended without an allocation.
@@ -225,7 +228,7 @@ public:
         item_.reserve(items);
     }
     /// Adds an item to the row that close_row() will close.
-    void append(std::uint32_t item) { item_.push_back(item); }
+    void append(Item item) { item_.push_back(item); }
     /// The next row, of so many items, is appended without an allocation.
     /// Throws: precondition_error if that makes more than 2^32 - 1 items.
     void reserve_more(std::size_t items)
@@ -257,11 +260,11 @@ public:
         if (rows == 0) return result;
         std::vector<std::uint32_t>& first = result.first_;
         first = std::vector<std::uint32_t>(rows + 2, 0);
-        list_pairs([&first](std::size_t row, std::uint32_t) { ++first[row + 2]; });
+        list_pairs([&first](Row row, Item) { ++first[std::size_t{row} + 2]; });
         for (std::size_t r = 2; r != rows + 2; ++r) first[r] += first[r - 1];
-        result.item_ = std::vector<std::uint32_t>(first.back(), 0);
+        result.item_ = std::vector<Item>(first.back(), Item{});
         // While row r is filled, first[r + 1] is the index of its next item; at the end, where r + 1 begins.
-        list_pairs([&](std::size_t row, std::uint32_t item) { result.item_[first[row + 1]++] = item; });
+        list_pairs([&](Row row, Item item) { result.item_[first[std::size_t{row} + 1]++] = item; });
         first.pop_back();
         return result;
     }
@@ -270,20 +273,24 @@ public:
     ///
     /// Requires:   every item is below `result_rows`.
     /// Complexity: O(rows + items).
-    template <std::integral Count>
-    [[nodiscard]] csr_rows transposed(Count result_rows) const
+    [[nodiscard]] csr_rows<Item, Row> transposed(std::size_t result_rows) const
     {
-        return gathered(static_cast<std::size_t>(result_rows), [this](auto add) {
-            for (std::size_t r = 0; r != rows(); ++r)
-                for (std::uint32_t i : (*this)[r]) add(i, static_cast<std::uint32_t>(r));
+        return csr_rows<Item, Row>::gathered(result_rows, [this](auto add) {
+            for (Row r = 0; r != rows(); ++r)
+                for (Item i : (*this)[r]) add(i, r);
         });
     }
 
-    friend bool operator==(csr_rows const&, csr_rows const&) = default;
+    friend bool operator==(csr_rows const& a, csr_rows const& b)
+    {
+        static_assert(std::has_unique_object_representations_v<Item>);
+        return a.first_ == b.first_ && a.items() == b.items() &&
+               (a.items() == 0 || std::memcmp(a.item_.data(), b.item_.data(), a.items() * sizeof(Item)) == 0);
+    }
 
 private:
     std::vector<std::uint32_t> first_; // by row, and the end; empty without rows, to allocate nothing
-    std::vector<std::uint32_t> item_;
+    std::vector<Item> item_;
 };
 
 namespace detail {
@@ -298,41 +305,35 @@ template <class R>
 concept returned_list = !
 std::is_void_v<R> && !is_initializer_list<std::remove_cvref_t<R>>;
 
-/// The proxy of `vector<bool>`, recognised by `flip`.
-template <class I>
-inline constexpr bool is_bit = requires(I i) { i.flip(); };
-
-/// An integer that is neither a character nor a truth value.
-template <class I>
-concept id_like = integer_like<I> && !
-is_bit<I>;
-
 /// A container by reference or by value, or a view of an existing one. Text is not a list of ids.
-template <class R>
+template <class R, class Id>
 concept id_range = returned_list<R> && requires(std::remove_reference_t<R>& list) {
-                                           std::begin(list) != std::end(list);
-                                           requires id_like<std::remove_cvref_t<decltype(*std::begin(list))>>;
-                                       };
+    std::begin(list) != std::end(list);
+    requires std::convertible_to<decltype(*std::begin(list)), Id>;
+};
 
 /// A list of lists by id: anything with [] and size().
-template <class T>
+template <class T, class Id>
 concept id_table = requires(T const& table, std::size_t i) {
     table[i];
     { table.size() } -> std::convertible_to<std::size_t>;
-    requires id_range<decltype(table[i])>;
+    requires id_range<decltype(table[i]), Id>;
 };
 
-/// A callable that takes an id and returns its list, or a table of lists where ids are numbers.
-template <class F, class From>
+/// A callable that takes a thing and returns a list of ids, or a table of such lists where things are
+/// numbers.
+template <class F, class From, class Id>
 concept id_list_function =
-    (std::invocable<F&, From> && id_range<std::invoke_result_t<F&, From>>) ||
-    (!std::invocable<F&, From> && std::unsigned_integral<std::remove_cvref_t<From>> && id_table<F>);
+    (std::invocable<F&, From> && id_range<std::invoke_result_t<F&, From>, Id>) ||
+    (!std::invocable<F&, From> && integer_like<std::remove_cvref_t<From>> && id_table<F, Id>);
 
 /// Throws: precondition_error if a table has not one list for each of `count` ids.
 template <class F>
 constexpr void expect_lists(F const& lists, std::size_t count, char const* name)
 {
-    if constexpr (id_table<F>)
+    if constexpr (requires {
+                      { lists.size() } -> std::convertible_to<std::size_t>;
+                  })
         SUBLET_EXPECTS(static_cast<std::size_t>(lists.size()) == count,
                        "sublet: the table of % has % lists, for % nodes", name,
                        static_cast<std::size_t>(lists.size()), count);
@@ -346,7 +347,7 @@ constexpr decltype(auto) list_of(F& lists, From const& of)
     if constexpr (std::invocable<F&, From const&>) {
         return call_user(lists, of);
     } else {
-        SUBLET_EXPECTS(of < lists.size(), "sublet: a table has a list for each of % ids, and none for id %",
+        SUBLET_EXPECTS(+of < lists.size(), "sublet: a table has a list for each of % ids, and none for id %",
                        static_cast<std::size_t>(lists.size()), of);
         return std::as_const(lists)[static_cast<std::size_t>(of)];
     }
@@ -361,9 +362,10 @@ template <class Callable>
 struct a_callable_takes_one_id {};
 struct a_callable_returns_its_list {}; // and not void
 struct the_array_of_an_initializer_list_is_gone {};
-template <class List>
-struct a_list_holds_integer_ids {};
-struct effects_take_an_id_and_a_sink {};
+template <class Id, class List>
+struct a_list_holds_integers_or_ids_of {};
+template <class Id>
+struct effects_take_this_and_a_sink {};
 template <class Nested>
 struct a_nested_list_needs_as_graph {};
 template <class G>
@@ -375,29 +377,31 @@ struct a_graph_has_out_edges {};
 template <class G>
 struct a_graph_has_target {};
 
-template <class From, class F, class... Others>
+template <class From, class Id, class F, class... Others>
 auto find_list_problem()
 {
-    if constexpr (sizeof...(Others) != 0 && id_list_function<F, From>) {
-        return find_list_problem<From, Others...>();
+    if constexpr (sizeof...(Others) != 0 && id_list_function<F, From, Id>) {
+        return find_list_problem<From, Id, Others...>();
     } else if constexpr (!std::invocable<F&, From>) {
         return a_callable_takes_one_id<F>{};
     } else {
         using list = std::invoke_result_t<F&, From>;
         if constexpr (std::is_void_v<list>) return a_callable_returns_its_list{};
         else if constexpr (!returned_list<list>) return the_array_of_an_initializer_list_is_gone{};
-        else return a_list_holds_integer_ids<std::remove_cvref_t<list>>{};
+        else return a_list_holds_integers_or_ids_of<Id, std::remove_cvref_t<list>>{};
     }
 }
-/// Why one of the callables is no id_list_function of `From`.
-template <class From, class... Callables>
-using list_problem = decltype(find_list_problem<From, Callables...>());
+/// Why one of the callables is no id_list_function from `From` to `Id`.
+template <class From, class Id, class... Callables>
+using list_problem = decltype(find_list_problem<From, Id, Callables...>());
 
-template <class Nodes, class... Callables>
+template <class Nodes, class Successors, class... Callables>
 auto find_node_problem()
 {
-    if constexpr (id_like<Nodes>) return list_problem<std::uint32_t, Callables...>{};
-    else return an_id_is_an_integer<Nodes>{};
+    if constexpr (!id_number<Nodes>) return an_id_is_an_integer<Nodes>{};
+    else if constexpr (sizeof...(Callables) == 0 || !id_list_function<Successors, node_id, node_id>)
+        return list_problem<node_id, node_id, Successors>{};
+    else return list_problem<node_id, value_id, Callables...>{};
 }
 /// The same of a node id, where the callables are of so many nodes and not of a graph.
 template <class Nodes, class... Callables>
@@ -411,30 +415,23 @@ auto find_graph_problem()
     else if constexpr (!has_order<vertex_of<G>>) return vertices_have_an_order<vertex_of<G>>{};
     else if constexpr (!has_out_edges<G>) return a_graph_has_out_edges<G>{};
     else if constexpr (!has_target<G>) return a_graph_has_target<G>{};
-    else if constexpr (sizeof...(Callables) < 2) return effects_take_an_id_and_a_sink{};
-    else return list_problem<vertex_of<G> const&, Callables...>{};
+    else if constexpr (sizeof...(Callables) < 2) return effects_take_this_and_a_sink<vertex_of<G>>{};
+    else return list_problem<vertex_of<G> const&, value_id, Callables...>{};
 }
 /// Why G is no graph, or why the callables do not take its vertices.
 template <class G, class... Callables>
 using graph_problem = decltype(find_graph_problem<G, Callables...>());
 
-template <id_like I>
-constexpr std::uint32_t as_id(I const& number)
-{
-    if constexpr (integer<I>) return to_id(number);
-    else return to_id(+number);
-}
-
 } // namespace detail
 
 /// A graph with nodes 0, 1, 2 ... and the successors of each as a row. It models `graph`.
-class csr_graph : public csr_rows {
+class csr_graph : public csr_rows<node_id, node_id> {
 public:
     csr_graph() = default;
     /// Takes the rows.
     ///
     /// Requires: every item is a row.
-    explicit csr_graph(csr_rows successors) : csr_rows(std::move(successors)) {}
+    explicit csr_graph(csr_rows<node_id, node_id> successors) : csr_rows(std::move(successors)) {}
 
     /// An iterator over the nodes.
     struct vertex_cursor {
@@ -462,7 +459,7 @@ public:
     /// All nodes, ascending.
     friend std::pair<vertex_cursor, vertex_cursor> vertices(csr_graph const& g)
     {
-        return {{0}, {static_cast<node_id>(g.rows())}};
+        return {{0}, {node_id::of(g.rows())}};
     }
     /// How many nodes there are.
     friend std::size_t num_vertices(csr_graph const& g) { return g.rows(); }
@@ -482,6 +479,40 @@ public:
     friend bool operator==(csr_graph const&, csr_graph const&) = default;
 };
 
+namespace detail {
+
+/// The values with the numbers of some nodes. Refers to the list of these.
+class values_of_nodes {
+public:
+    class cursor {
+    public:
+        using value_type = value_id;
+        using difference_type = std::ptrdiff_t;
+
+        cursor() = default;
+        explicit cursor(node_id const* at) : at_(at) {}
+        value_id operator*() const { return value_id::of(+*at_); }
+        cursor& operator++() { return ++at_, *this; }
+        cursor operator++(int) { return cursor(at_++); }
+        friend bool operator==(cursor, cursor) = default;
+
+    private:
+        node_id const* at_ = nullptr;
+    };
+
+    explicit values_of_nodes(std::span<node_id const> nodes) : nodes_(nodes) {}
+    [[nodiscard]] cursor begin() const { return cursor(nodes_.data()); }
+    [[nodiscard]] cursor end() const { return cursor(nodes_.data() + nodes_.size()); }
+    [[nodiscard]] std::size_t size() const { return nodes_.size(); }
+    [[nodiscard]] bool empty() const { return nodes_.empty(); }
+    [[nodiscard]] value_id operator[](std::size_t i) const { return value_id::of(+nodes_[i]); }
+
+private:
+    std::span<node_id const> nodes_;
+};
+
+} // namespace detail
+
 /// The graph in which node n has the successors `successors(n)`. The list is copied at once.
 ///
 /// Requires:   `successors` returns its list by value, by reference or as a view of an existing object.
@@ -489,16 +520,16 @@ public:
 /// Complexity: O(nodes + edges) time and memory.
 /// Throws:     precondition_error if a successor is not below `nodes`; whatever `successors` throws.
 template <class F>
-    requires detail::id_list_function<F, node_id>
+    requires detail::id_list_function<F, node_id, node_id>
 [[nodiscard]] csr_graph as_graph(std::size_t nodes, F successors)
 {
     SUBLET_EXPECTS(nodes < no_node, "sublet: more nodes than 32-bit ids");
     detail::expect_lists(successors, nodes, "successors");
-    csr_rows rows;
+    csr_rows<node_id, node_id> rows;
     rows.reserve(nodes, nodes);
     for (std::size_t n = 0; n != nodes; ++n) {
-        for (auto&& s : detail::list_of(successors, static_cast<node_id>(n))) {
-            node_id const to = detail::as_id(s);
+        for (auto&& s : detail::list_of(successors, node_id::of(n))) {
+            node_id const to = s;
             SUBLET_EXPECTS(to < nodes, "sublet: node % leads to node %, but there are only % nodes", n, to,
                            nodes);
             rows.append(to);
@@ -509,8 +540,8 @@ template <class F>
 }
 
 template <class F>
-    requires(!detail::id_list_function<F, node_id>)
-csr_graph as_graph(std::size_t, F, detail::list_problem<node_id, F> = {}) = delete;
+    requires(!detail::id_list_function<F, node_id, node_id>)
+csr_graph as_graph(std::size_t, F, detail::list_problem<node_id, node_id, F> = {}) = delete;
 
 /// Copies any graph, its vertices numbered by `numbers`, by default in the order of `vertices(g)`.
 ///
@@ -519,10 +550,10 @@ csr_graph as_graph(std::size_t, F, detail::list_problem<node_id, F> = {}) = dele
 template <graph G>
 [[nodiscard]] csr_graph as_graph(G const& g, vertex_numbering<detail::vertex_of<G>> const& numbers)
 {
-    csr_rows rows;
+    csr_rows<node_id, node_id> rows;
     rows.reserve(numbers.size(), numbers.size());
     for (std::size_t n = 0; n != numbers.size(); ++n) {
-        auto&& range = out_edges(numbers[static_cast<node_id>(n)], g);
+        auto&& range = out_edges(numbers[node_id::of(n)], g);
         for (auto at = range.first; !(at == range.second); ++at) {
             node_id const to = numbers.number_of(target(*at, g));
             SUBLET_EXPECTS(to != no_node,

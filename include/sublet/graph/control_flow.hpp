@@ -28,12 +28,12 @@ namespace sublet {
 
 /// Contains every node: nodes that the entry does not reach follow in trees of their own.
 struct depth_first_forest {
-    std::vector<node_id> preorder;        ///< the nodes in the order in which the search enters them
-    std::vector<node_id> postorder;       ///< the nodes in the order in which the search leaves them
-    std::vector<node_id> parent;          ///< by node; `no_node` for a root
-    std::vector<node_id> preorder_index;  ///< by node: its index in preorder
-    std::vector<node_id> postorder_index; ///< by node: its index in postorder
-    std::size_t reachable = 0;            ///< number of nodes that the entry reaches: a prefix of both orders
+    std::vector<node_id> preorder;                 ///< the nodes in the order in which the search enters them
+    std::vector<node_id> postorder;                ///< the nodes in the order in which the search leaves them
+    table<node_id, node_id> parent;                ///< of each node; `no_node` for a root
+    table<node_id, std::uint32_t> preorder_index;  ///< of each node: its index in preorder
+    table<node_id, std::uint32_t> postorder_index; ///< of each node: its index in postorder
+    std::size_t reachable = 0; ///< number of nodes that the entry reaches: a prefix of both orders
 
     /// The entry reaches n.
     [[nodiscard]] bool is_reachable(node_id n) const { return preorder_index[n] < reachable; }
@@ -77,9 +77,10 @@ namespace detail {
 ///     3   4
 
 struct preorder_forest {
-    std::vector<node_id> preorder;       ///< parents before their children
-    std::vector<node_id> preorder_index; ///< by node: its index in preorder
-    std::vector<node_id> end;            ///< by node: its subtree is preorder[preorder_index[n] .. end[n])
+    std::vector<node_id> preorder;                ///< parents before their children
+    table<node_id, std::uint32_t> preorder_index; ///< of each node: its index in preorder
+    /// Of each node n: its subtree is preorder[preorder_index[n] .. end[n]).
+    table<node_id, std::uint32_t> end;
 
     /// b is a, or a descendant of a.
     [[nodiscard]] bool is_ancestor(node_id a, node_id b) const
@@ -93,7 +94,7 @@ struct preorder_forest {
 /// Requires:   `order` contains every node once, parents before children.
 /// Ensures:    siblings, and roots, are in the relative order of `order`.
 /// Complexity: O(nodes) time and memory.
-[[nodiscard]] preorder_forest number_preorder(std::vector<node_id> const& parent,
+[[nodiscard]] preorder_forest number_preorder(table<node_id, node_id> const& parent,
                                               std::vector<node_id> const& order);
 
 } // namespace detail
@@ -114,7 +115,7 @@ struct preorder_forest {
 /// `preorder` lists siblings in reverse postorder of the search. Nodes that the entry, node 0, does not reach
 /// are in trees of their own, one for each tree of the search. Their edges into earlier trees are ignored.
 struct dominator_tree : detail::preorder_forest {
-    std::vector<node_id> parent; ///< by node: its immediate dominator; `no_node` for a root
+    table<node_id, node_id> parent; ///< of each node: its immediate dominator; `no_node` for a root
 
     /// Every path from the root of b to b contains a. A node dominates itself.  O(1)
     [[nodiscard]] bool dominates(node_id a, node_id b) const { return is_ancestor(a, b); }
@@ -127,7 +128,7 @@ struct dominator_tree : detail::preorder_forest {
 /// Requires:   `predecessors` is `g` transposed, and `search` its depth-first forest.
 /// Complexity: O(V + E) intersections per pass, each at most the height of the tree; two passes unless a loop
 ///             has several entries. O(V) memory.
-[[nodiscard]] dominator_tree dominators(csr_graph const& g, csr_rows const& predecessors,
+[[nodiscard]] dominator_tree dominators(csr_graph const& g, csr_rows<node_id, node_id> const& predecessors,
                                         depth_first_forest const& search);
 
 /// The same, with predecessors and search made here.
@@ -166,10 +167,11 @@ struct loop_forest : detail::preorder_forest {
         irreducible ///< some edge enters the loop at another node
     };
 
-    std::vector<node_id> parent; ///< by node: header of the closest other loop around it, or `no_node`
-    std::vector<loop_forest::loop_kind> kind; ///< by node: of the loop with this header
-    std::size_t loops = 0;                    ///< how many loops there are
-    std::size_t irreducible_loops = 0;        ///< how many of them are irreducible
+    /// Of each node: header of the closest other loop around it, or `no_node`.
+    table<node_id, node_id> parent;
+    table<node_id, loop_forest::loop_kind> kind; ///< of the loop with this header
+    std::size_t loops = 0;                       ///< how many loops there are
+    std::size_t irreducible_loops = 0;           ///< how many of them are irreducible
 
     /// Every loop is entered at its header only.
     [[nodiscard]] bool is_reducible() const { return irreducible_loops == 0; }
@@ -188,7 +190,7 @@ struct loop_forest : detail::preorder_forest {
 /// Requires:   `predecessors` is `g` transposed, and `search` its depth-first forest.
 /// Complexity: O(V + E d) union-find operations and O(V + E d) memory, d = nesting depth of irreducible
 ///             loops, at least 1.
-[[nodiscard]] loop_forest loops(csr_graph const& g, csr_rows const& predecessors,
+[[nodiscard]] loop_forest loops(csr_graph const& g, csr_rows<node_id, node_id> const& predecessors,
                                 depth_first_forest const& search);
 
 /// The same, with predecessors and search made here.

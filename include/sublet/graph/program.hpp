@@ -189,70 +189,39 @@ struct effect_record {
 class effect_sink {
 public:
     /// The step reads v and holds its storage until it ends.
-    template <detail::id_like I>
-    void use(I const& v)
-    {
-        touch_value(v, touch::access::use);
-    }
+    void use(value_id v) { touch_value(v, touch::access::use); }
     /// The step reads v before it writes anything: a result may take its storage in the same step.
-    template <detail::id_like I>
-    void use_early(I const& v)
-    {
-        touch_value(v, touch::access::use_early);
-    }
+    void use_early(value_id v) { touch_value(v, touch::access::use_early); }
     /// The step makes v, which is not a view of another value.
-    template <detail::id_like I>
-    void def(I const& v)
-    {
-        touch_value(v, touch::access::def);
-    }
+    void def(value_id v) { touch_value(v, touch::access::def); }
     /// The step makes v, a view: it names bytes of the value `plan_options::alias_of[v]`, or of the one that
     /// view(v, of, offset) says; the root is there.
     /// This accesses none of them, and may run while another step writes them: a step that reads them calls
     /// use(v) too, one that changes them write(v).
-    template <detail::id_like I>
-    void view(I const& v)
-    {
-        touch_value(v, touch::access::view);
-    }
+    void view(value_id v) { touch_value(v, touch::access::view); }
     /// The step makes v, of which no byte has contents yet: several steps write them, through views. A byte
     /// that is read and that no step has written is an error of a planner.
-    template <detail::id_like I>
-    void allocate(I const& v)
-    {
-        touch_value(v, touch::access::allocate);
-    }
+    void allocate(value_id v) { touch_value(v, touch::access::allocate); }
     /// The same, and says of what: v begins at byte `offset` of the value `of`. Options need not say it then.
-    template <detail::id_like I, detail::id_like Of>
-    void view(I const& v, Of const& of, byte_count offset = 0)
+    void view(value_id v, value_id of, byte_count offset = 0)
     {
         view(v);
         value_id const id = checked(v), source = checked(of);
         if (id == no_value || source == no_value) return;
-        record_->said_views.push_back(
-            {static_cast<step_id>(record_->step_begin.size() - 1), id, source, offset});
+        record_->said_views.push_back({step_id::of(record_->step_begin.size() - 1), id, source, offset});
     }
     /// The step reads and writes the bytes of v, which is there already: an update in place or, if v is a
     /// view, of a part. The step may make the view itself.
-    template <detail::id_like I>
-    void write(I const& v)
-    {
-        touch_value(v, touch::access::write);
-    }
+    void write(value_id v) { touch_value(v, touch::access::write); }
     /// The one of these that `kind` names, as it is: to copy a step of another program.
-    template <detail::id_like I>
-    void add(touch::access kind, I const& v)
-    {
-        touch_value(v, kind, true);
-    }
+    void add(touch::access kind, value_id v) { touch_value(v, kind, true); }
     /// The result `out` of the step may overwrite the storage of its operand `in`, if that is not needed
     /// afterwards. Has no effect where the step does not use `in` or does not define `out`.
-    template <detail::id_like In, detail::id_like Out>
-    void may_overwrite(In const& in, Out const& out)
+    void may_overwrite(value_id in, value_id out)
     {
         value_id const from = checked(in), to = checked(out);
         if (from == no_value || to == no_value) return;
-        record_->overwrites.push_back({static_cast<step_id>(record_->step_begin.size() - 1), from, to});
+        record_->overwrites.push_back({step_id::of(record_->step_begin.size() - 1), from, to});
     }
     /// Running the step again with the same operands gives the same bytes, and has no other effect: it may be
     /// recomputed. Without this call, or if `is_so` is false, it never is.
@@ -268,44 +237,14 @@ public:
     }
     /// v is used at the end of `pred`, a predecessor of this node: a phi operand.
     /// Throws: precondition_error if no edge leads from `pred` to this node.
-    template <detail::id_like N, detail::id_like I>
-    void use_at_end_of(N const& pred, I const& v)
+    void use_at_end_of(node_id pred, value_id v)
     {
-        node_id const p = detail::as_id(pred);
-        SUBLET_EXPECTS(detail::is_listed(predecessors_, p),
+        SUBLET_EXPECTS(detail::is_listed(predecessors_, pred),
                        "sublet: node % uses a value at the end of node %, which is not a predecessor", node_,
-                       p);
+                       pred);
         value_id const used = checked(v);
-        if (used != no_value) record_->edge_uses.push_back({node_, p, used});
+        if (used != no_value) record_->edge_uses.push_back({node_, pred, used});
     }
-    template <class T>
-        requires(!detail::id_like<T>)
-    void use(T const&, detail::an_id_is_an_integer<T> = {}) = delete;
-    template <class T>
-        requires(!detail::id_like<T>)
-    void use_early(T const&, detail::an_id_is_an_integer<T> = {}) = delete;
-    template <class T>
-        requires(!detail::id_like<T>)
-    void def(T const&, detail::an_id_is_an_integer<T> = {}) = delete;
-    template <class T>
-        requires(!detail::id_like<T>)
-    void allocate(T const&, detail::an_id_is_an_integer<T> = {}) = delete;
-    template <class T>
-        requires(!detail::id_like<T>)
-    void view(T const&, detail::an_id_is_an_integer<T> = {}) = delete;
-    template <class T>
-        requires(!detail::id_like<T>)
-    void write(T const&, detail::an_id_is_an_integer<T> = {}) = delete;
-    template <class T, class U>
-        requires(!detail::id_like<T> || !detail::id_like<U>)
-    void view(T const&, U const&, byte_count = 0, detail::an_id_is_an_integer<T, U> = {}) = delete;
-    template <class T, class U>
-        requires(!detail::id_like<T> || !detail::id_like<U>)
-    void may_overwrite(T const&, U const&, detail::an_id_is_an_integer<T, U> = {}) = delete;
-    template <class T, class U>
-        requires(!detail::id_like<T> || !detail::id_like<U>)
-    void use_at_end_of(T const&, U const&, detail::an_id_is_an_integer<T, U> = {}) = delete;
-
     /// Ends a step and begins the next: n steps take n - 1 calls.
     void next_step() { record_->next_step(); }
 
@@ -317,17 +256,14 @@ private:
     {
     }
 
-    template <detail::id_like I>
-    value_id checked(I const& v) const
+    value_id checked(value_id v) const
     {
-        value_id const id = detail::as_id(v);
-        if (id < values_) return id;
-        SUBLET_EXPECTS(id == no_value, "sublet: step % touches value %, but there are only % values",
-                       record_->step_begin.size() - 1, id, values_);
-        return no_value;
+        SUBLET_EXPECTS(v < values_ || v == no_value,
+                       "sublet: step % touches value %, but there are only % values",
+                       record_->step_begin.size() - 1, v, values_);
+        return v;
     }
-    template <detail::id_like I>
-    void touch_value(I const& v, touch::access kind, bool is_copied = false)
+    void touch_value(value_id v, touch::access kind, bool is_copied = false)
     {
         if (value_id const id = checked(v); id != no_value) record_->add({id, kind}, is_copied);
     }
@@ -354,9 +290,7 @@ concept has_values = requires(P const& p) {
                      };
 template <class P>
 concept has_successors = requires(P const& p, node_id n) {
-                             {
-                                 p.successors(n)
-                                 } -> id_range;
+    { p.successors(n) } -> id_range<node_id>;
                          };
 template <class P>
 concept has_effects = requires(P const& p, node_id n, effect_sink& s) { p.effects(n, s); };

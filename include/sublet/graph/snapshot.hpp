@@ -73,7 +73,7 @@ public:
     /// How many values it has, touched or not.
     [[nodiscard]] std::size_t values() const { return values_; }
     /// How many steps all nodes have.
-    [[nodiscard]] std::size_t steps() const { return node_end_.empty() ? 0 : node_end_.back(); }
+    [[nodiscard]] std::size_t steps() const { return node_end_.empty() ? 0u : +node_end_.back(); }
 
     /// What its edges mean.
     [[nodiscard]] edge_meaning edges() const { return edges_; }
@@ -91,12 +91,12 @@ public:
     /// The predecessors of n, ascending; one for each parallel edge.
     [[nodiscard]] std::span<node_id const> predecessors(node_id n) const { return predecessors_[n]; }
     /// The edges, transposed.
-    [[nodiscard]] csr_rows const& predecessors() const { return predecessors_; }
+    [[nodiscard]] csr_rows<node_id, node_id> const& predecessors() const { return predecessors_; }
 
     /// The steps of n; a node has at least one.
     [[nodiscard]] step_range steps_of(node_id n) const
     {
-        return {n == 0 ? 0 : node_end_[n - 1], node_end_[n]};
+        return {n == 0 ? step_id{0} : node_end_[n - 1], node_end_[n]};
     }
     /// The touches of a step: reads and writes, then definitions, each in the order in which the program
     /// listed them.
@@ -109,10 +109,9 @@ public:
         return {all + record_.step_begin[steps.first], all + record_.step_begin[steps.last]};
     }
     /// The in-place pairs that a step declares.  O(log pairs)
-    template <std::integral Step>
-    [[nodiscard]] std::span<overwrite const> overwrites(Step s) const
+    [[nodiscard]] std::span<overwrite const> overwrites(step_id s) const
     {
-        return equal_keys<&overwrite::step>(record_.overwrites, static_cast<step_id>(s));
+        return equal_keys<&overwrite::step>(record_.overwrites, s);
     }
     /// Those of all steps, ascending by step.
     [[nodiscard]] std::span<overwrite const> overwrites() const
@@ -124,10 +123,9 @@ public:
     /// The step says that it changes no bytes: effect_sink::only_views().
     [[nodiscard]] bool only_views(step_id s) const { return says(s, detail::effect_record::only_views); }
     /// The phi operands that a node declares.  O(log operands)
-    template <std::integral Node>
-    [[nodiscard]] std::span<edge_use const> edge_uses(Node n) const
+    [[nodiscard]] std::span<edge_use const> edge_uses(node_id n) const
     {
-        return equal_keys<&edge_use::node>(record_.edge_uses, static_cast<node_id>(n));
+        return equal_keys<&edge_use::node>(record_.edge_uses, n);
     }
     /// Those of all nodes, ascending by node.
     [[nodiscard]] std::span<edge_use const> edge_uses() const
@@ -162,7 +160,7 @@ private:
     template <class Handle>
     friend class listing;
     /// A program that is recorded already: every touch is of a value, and the last step is not closed.
-    snapshot(std::size_t values, edge_meaning edges, csr_graph successors, std::vector<step_id> node_end,
+    snapshot(std::size_t values, edge_meaning edges, csr_graph successors, table<node_id, step_id> node_end,
              detail::effect_record record);
 
     template <program P>
@@ -186,13 +184,13 @@ private:
         record_.touches.reserve(3 * guess);
         node_end_.reserve(nodes());
         for (std::size_t n = 0; n != nodes(); ++n) {
-            effect_sink sink(record_, values_, predecessors_[n], static_cast<node_id>(n));
+            effect_sink sink(record_, values_, predecessors_[n], node_id::of(n));
             record_.next_step();
-            p.effects(static_cast<node_id>(n), sink);
+            p.effects(node_id::of(n), sink);
             record_.close_step();
             SUBLET_EXPECTS(record_.touches.size() < no_node, "sublet: more touches than 32-bit ids");
             SUBLET_EXPECTS(record_.step_begin.size() < no_node, "sublet: more steps than 32-bit ids");
-            node_end_.push_back(static_cast<step_id>(record_.step_begin.size()));
+            node_end_.push_back(step_id::of(record_.step_begin.size()));
         }
         if (nodes() != 0) record_.step_begin.push_back(static_cast<std::uint32_t>(record_.touches.size()));
     }
@@ -213,8 +211,8 @@ private:
     std::size_t values_ = 0;
     edge_meaning edges_ = edge_meaning::none;
     csr_graph successors_;
-    csr_rows predecessors_;
-    std::vector<step_id> node_end_;
+    csr_rows<node_id, node_id> predecessors_;
+    table<node_id, step_id> node_end_;
     detail::effect_record record_;
 };
 
@@ -244,8 +242,8 @@ auto uses_then_defs(Uses& uses, Defs& defs, std::size_t nodes)
     expect_lists(uses, nodes, "uses");
     expect_lists(defs, nodes, "defs");
     return [&uses, &defs](auto const& at, effect_sink& sink) {
-        for (auto&& v : list_of(uses, at)) sink.use(as_id(v));
-        for (auto&& v : list_of(defs, at)) sink.def(as_id(v));
+        for (auto&& v : list_of(uses, at)) sink.use(v);
+        for (auto&& v : list_of(defs, at)) sink.def(v);
     };
 }
 
@@ -341,13 +339,17 @@ template <class Effects>
     requires detail::effects_function<Effects, step_id>
 [[nodiscard]] snapshot sequence(std::size_t steps, std::size_t values, Effects effects)
 {
-    return detail::called(edge_meaning::none, steps, values, detail::no_successors, effects);
+    auto const by_node = [&effects](node_id n, effect_sink& sink) {
+        detail::call_user(effects, step_id::of(+n), sink);
+    };
+    return detail::called(edge_meaning::none, steps, values, detail::no_successors, by_node);
 }
 
 /// The same from two callables, each of which returns a list of values; or from two tables of such lists, as
 /// a vector of vectors is.
 template <class Uses, class Defs>
-    requires detail::id_list_function<Uses, step_id> && detail::id_list_function<Defs, step_id>
+    requires detail::id_list_function<Uses, step_id, value_id> &&
+             detail::id_list_function<Defs, step_id, value_id>
 [[nodiscard]] snapshot sequence(std::size_t steps, std::size_t values, Uses uses, Defs defs)
 {
     return sequence(steps, values, detail::uses_then_defs(uses, defs, steps));
@@ -355,15 +357,18 @@ template <class Uses, class Defs>
 
 template <class Effects>
     requires(!detail::effects_function<Effects, step_id>)
-snapshot sequence(std::size_t, std::size_t, Effects, detail::effects_take_an_id_and_a_sink = {}) = delete;
+snapshot sequence(std::size_t, std::size_t, Effects,
+                  detail::effects_take_this_and_a_sink<step_id> = {}) = delete;
 template <class Uses, class Defs>
-    requires(!detail::id_list_function<Uses, step_id> || !detail::id_list_function<Defs, step_id>)
-snapshot
-    sequence(std::size_t, std::size_t, Uses, Defs, detail::list_problem<step_id, Uses, Defs> = {}) = delete;
+    requires(!detail::id_list_function<Uses, step_id, value_id> ||
+             !detail::id_list_function<Defs, step_id, value_id>)
+snapshot sequence(std::size_t, std::size_t, Uses, Defs,
+                  detail::list_problem<step_id, value_id, Uses, Defs> = {}) = delete;
 
 /// A control-flow graph: control may pass from a node to each of its successors.
-template <detail::id_like Nodes, class Successors, class Effects>
-    requires detail::id_list_function<Successors, node_id> && detail::effects_function<Effects, node_id>
+template <detail::id_number Nodes, class Successors, class Effects>
+    requires detail::id_list_function<Successors, node_id, node_id> &&
+             detail::effects_function<Effects, node_id>
 [[nodiscard]] snapshot flow(Nodes const& nodes, std::size_t values, Successors successors, Effects effects)
 {
     return detail::called(edge_meaning::control_flow, static_cast<std::size_t>(nodes), values, successors,
@@ -371,9 +376,10 @@ template <detail::id_like Nodes, class Successors, class Effects>
 }
 
 /// The same from two callables, each of which returns a list of values.
-template <detail::id_like Nodes, class Successors, class Uses, class Defs>
-    requires detail::id_list_function<Successors, node_id> && detail::id_list_function<Uses, node_id> &&
-             detail::id_list_function<Defs, node_id>
+template <detail::id_number Nodes, class Successors, class Uses, class Defs>
+    requires detail::id_list_function<Successors, node_id, node_id> &&
+             detail::id_list_function<Uses, node_id, value_id> &&
+             detail::id_list_function<Defs, node_id, value_id>
 [[nodiscard]] snapshot flow(Nodes const& nodes, std::size_t values, Successors successors, Uses uses,
                             Defs defs)
 {
@@ -381,32 +387,36 @@ template <detail::id_like Nodes, class Successors, class Uses, class Defs>
     return flow(nodes, values, std::move(successors), std::move(effects));
 }
 
-template <detail::id_like Nodes, class Successors, class Effects>
-    requires(!detail::id_list_function<Successors, node_id>)
+template <detail::id_number Nodes, class Successors, class Effects>
+    requires(!detail::id_list_function<Successors, node_id, node_id>)
 snapshot flow(Nodes const&, std::size_t, Successors, Effects,
               detail::node_problem<Nodes, Successors> = {}) = delete;
-template <detail::id_like Nodes, class Successors, class Effects>
-    requires(detail::id_list_function<Successors, node_id> && !detail::effects_function<Effects, node_id>)
+template <detail::id_number Nodes, class Successors, class Effects>
+    requires(detail::id_list_function<Successors, node_id, node_id> &&
+             !detail::effects_function<Effects, node_id>)
 snapshot flow(Nodes const&, std::size_t, Successors, Effects,
-              detail::effects_take_an_id_and_a_sink = {}) = delete;
-template <detail::id_like Nodes, class Successors, class Uses, class Defs>
-    requires(!detail::id_list_function<Successors, node_id> || !detail::id_list_function<Uses, node_id> ||
-             !detail::id_list_function<Defs, node_id>)
+              detail::effects_take_this_and_a_sink<node_id> = {}) = delete;
+template <detail::id_number Nodes, class Successors, class Uses, class Defs>
+    requires(!detail::id_list_function<Successors, node_id, node_id> ||
+             !detail::id_list_function<Uses, node_id, value_id> ||
+             !detail::id_list_function<Defs, node_id, value_id>)
 snapshot flow(Nodes const&, std::size_t, Successors, Uses, Defs,
               detail::node_problem<Nodes, Successors, Uses, Defs> = {}) = delete;
 
 /// A task graph: a successor begins after the node has ended. Data adds to this order.
-template <detail::id_like Nodes, class Successors, class Effects>
-    requires detail::id_list_function<Successors, node_id> && detail::effects_function<Effects, node_id>
+template <detail::id_number Nodes, class Successors, class Effects>
+    requires detail::id_list_function<Successors, node_id, node_id> &&
+             detail::effects_function<Effects, node_id>
 [[nodiscard]] snapshot tasks(Nodes const& nodes, std::size_t values, Successors successors, Effects effects)
 {
     return detail::called(edge_meaning::order, static_cast<std::size_t>(nodes), values, successors, effects);
 }
 
 /// The same from two callables, each of which returns a list of values.
-template <detail::id_like Nodes, class Successors, class Uses, class Defs>
-    requires detail::id_list_function<Successors, node_id> && detail::id_list_function<Uses, node_id> &&
-             detail::id_list_function<Defs, node_id>
+template <detail::id_number Nodes, class Successors, class Uses, class Defs>
+    requires detail::id_list_function<Successors, node_id, node_id> &&
+             detail::id_list_function<Uses, node_id, value_id> &&
+             detail::id_list_function<Defs, node_id, value_id>
 [[nodiscard]] snapshot tasks(Nodes const& nodes, std::size_t values, Successors successors, Uses uses,
                              Defs defs)
 {
@@ -414,17 +424,19 @@ template <detail::id_like Nodes, class Successors, class Uses, class Defs>
     return tasks(nodes, values, std::move(successors), std::move(effects));
 }
 
-template <detail::id_like Nodes, class Successors, class Effects>
-    requires(!detail::id_list_function<Successors, node_id>)
+template <detail::id_number Nodes, class Successors, class Effects>
+    requires(!detail::id_list_function<Successors, node_id, node_id>)
 snapshot tasks(Nodes const&, std::size_t, Successors, Effects,
                detail::node_problem<Nodes, Successors> = {}) = delete;
-template <detail::id_like Nodes, class Successors, class Effects>
-    requires(detail::id_list_function<Successors, node_id> && !detail::effects_function<Effects, node_id>)
+template <detail::id_number Nodes, class Successors, class Effects>
+    requires(detail::id_list_function<Successors, node_id, node_id> &&
+             !detail::effects_function<Effects, node_id>)
 snapshot tasks(Nodes const&, std::size_t, Successors, Effects,
-               detail::effects_take_an_id_and_a_sink = {}) = delete;
-template <detail::id_like Nodes, class Successors, class Uses, class Defs>
-    requires(!detail::id_list_function<Successors, node_id> || !detail::id_list_function<Uses, node_id> ||
-             !detail::id_list_function<Defs, node_id>)
+               detail::effects_take_this_and_a_sink<node_id> = {}) = delete;
+template <detail::id_number Nodes, class Successors, class Uses, class Defs>
+    requires(!detail::id_list_function<Successors, node_id, node_id> ||
+             !detail::id_list_function<Uses, node_id, value_id> ||
+             !detail::id_list_function<Defs, node_id, value_id>)
 snapshot tasks(Nodes const&, std::size_t, Successors, Uses, Defs,
                detail::node_problem<Nodes, Successors, Uses, Defs> = {}) = delete;
 
@@ -439,8 +451,7 @@ public:
     {
     }
 
-    template <id_like I>
-    void use_at_end_of(V const& pred, I const& v)
+    void use_at_end_of(V const& pred, value_id v)
     {
         node_id const number = numbers_->number_of(pred);
         SUBLET_EXPECTS(number != no_node, "sublet: use_at_end_of names a vertex that is not in the graph");
@@ -456,8 +467,8 @@ concept takes_graph =
     graph<G> && effects_function<Effects, vertex_of<G> const&, vertex_effect_sink<vertex_of<G>>>;
 
 template <class G, class Uses, class Defs>
-concept take_graph =
-    graph<G> && id_list_function<Uses, vertex_of<G> const&> && id_list_function<Defs, vertex_of<G> const&>;
+concept take_graph = graph<G> && id_list_function<Uses, vertex_of<G> const&, value_id> &&
+                     id_list_function<Defs, vertex_of<G> const&, value_id>;
 
 template <class G, class Effects>
 snapshot of_graph(edge_meaning edges, G const& g, vertex_numbering<vertex_of<G>> const& numbers,
@@ -504,10 +515,10 @@ template <graph G, class Uses, class Defs>
 }
 
 template <class G, class Effects>
-    requires(!detail::id_like<G> && !detail::takes_graph<G, Effects>)
+    requires(!detail::id_number<G> && !detail::takes_graph<G, Effects>)
 snapshot flow(G const&, std::size_t, Effects, detail::graph_problem<G> = {}) = delete;
 template <class G, class Uses, class Defs>
-    requires(!detail::id_like<G> && !detail::take_graph<G, Uses, Defs>)
+    requires(!detail::id_number<G> && !detail::take_graph<G, Uses, Defs>)
 snapshot flow(G const&, std::size_t, Uses, Defs, detail::graph_problem<G, Uses, Defs> = {}) = delete;
 
 /// A task graph of any such graph.
@@ -537,10 +548,10 @@ template <graph G, class Uses, class Defs>
 }
 
 template <class G, class Effects>
-    requires(!detail::id_like<G> && !detail::takes_graph<G, Effects>)
+    requires(!detail::id_number<G> && !detail::takes_graph<G, Effects>)
 snapshot tasks(G const&, std::size_t, Effects, detail::graph_problem<G> = {}) = delete;
 template <class G, class Uses, class Defs>
-    requires(!detail::id_like<G> && !detail::take_graph<G, Uses, Defs>)
+    requires(!detail::id_number<G> && !detail::take_graph<G, Uses, Defs>)
 snapshot tasks(G const&, std::size_t, Uses, Defs, detail::graph_problem<G, Uses, Defs> = {}) = delete;
 
 } // namespace sublet

@@ -15,7 +15,7 @@ SUBLET_DECL spill_pressure::spill_pressure(placement_problem const& problem, idl
     : problem_(problem), times_(times), is_spilled_(times.intervals.size(), 0),
       blocked_(times.intervals.size(), 0), is_independent_(times.intervals.size(), 1)
 {
-    for (placement_problem::buffer const& b : problem.buffers) positions_ = larger(positions_, b.life.last);
+    for (placement_problem::buffer const& b : problem.buffers) positions_ = larger(positions_, +b.life.last);
     std::size_t const pools = pool_count(problem);
     trees_.assign(pools, segment_tree(positions_));
     for (placement_problem::buffer const& b : problem.buffers)
@@ -26,15 +26,15 @@ SUBLET_DECL spill_pressure::spill_pressure(placement_problem const& problem, idl
     needs_of_ = by_interval(times.needs.size(), [&](std::size_t i) { return times.needs[i].interval; });
     needs_on_ = by_interval(times.needs.size(), [&](std::size_t i) { return times.needs[i].kept; });
 
-    for (std::size_t pool = 0; pool != pools; ++pool) initial_.push_back(loads(pool));
+    for (pool_id pool = 0; pool != pools; ++pool) initial_.push_back(loads(pool));
     std::vector<merged_interval> const merged = merge_intervals();
     for (auto const& [i, range] : merged) trees_[pool_of(i)].remove(range, bytes(i));
-    for (std::size_t pool = 0; pool != pools; ++pool) {
+    for (pool_id pool = 0; pool != pools; ++pool) {
         lowest_load most;
         least_loads_.push_back(loads(pool));
-        for (std::size_t at = 0; at != positions_; ++at)
+        for (position_id at = 0; at != positions_; ++at)
             if (least_loads_[pool][at] > most.bytes)
-                most = {least_loads_[pool][at], static_cast<step_id>(at)};
+                most = {least_loads_[pool][at], at};
         least_.push_back(most);
         byte_count const asked = pool < problem.pools.size() ? problem.pools[pool].capacity : no_limit;
         capacity_.push_back(larger(asked, most.bytes));
@@ -68,11 +68,11 @@ SUBLET_DECL void spill_pressure::restore_dependents(std::uint32_t i)
         if (is_spilled_[times_.needs[n].interval]) restore(times_.needs[n].interval);
 }
 
-SUBLET_DECL std::vector<byte_count> spill_pressure::loads(std::size_t pool) const
+SUBLET_DECL table<position_id, byte_count> spill_pressure::loads(pool_id pool) const
 {
-    std::vector<byte_count> result;
+    table<position_id, byte_count> result;
     result.reserve(positions_);
-    for (step_id at = 0; at != positions_; ++at) result.push_back(trees_[pool].most({at, at + 1}));
+    for (position_id at = 0; at != positions_; ++at) result.push_back(trees_[pool].most({at, at + 1}));
     return result;
 }
 
@@ -117,10 +117,10 @@ enum class spill_metric : std::uint8_t {
 template <class Loads>
 std::vector<std::uint32_t> rank_intervals(Loads const& loads, bool only_independent, spill_metric measured)
 {
-    std::vector<std::vector<std::uint32_t>> over_capacity_below(
-        loads.pools()); // positions above the capacity
-    std::vector<byte_count> most_over(loads.pools(), 0);
-    for (std::size_t pool = 0; pool != loads.pools(); ++pool) {
+    // How many positions below each one are above the capacity.
+    table<pool_id, table<position_id, std::uint32_t>> over_capacity_below(loads.pools());
+    table<pool_id, byte_count> most_over(loads.pools(), 0);
+    for (pool_id pool = 0; pool != loads.pools(); ++pool) {
         over_capacity_below[pool].push_back(0);
         for (byte_count load : loads.initial(pool)) {
             bool const is_over = load > loads.capacity(pool);
@@ -132,7 +132,7 @@ std::vector<std::uint32_t> rank_intervals(Loads const& loads, bool only_independ
     for (std::uint32_t i = 0; i != loads.intervals(); ++i) {
         live_range const when = loads.when(i);
         if (is_empty(when) || (only_independent && !loads.is_independent(i)) || !loads.load_fits(i)) continue;
-        std::size_t const pool = loads.pool_of(i);
+        pool_id const pool = loads.pool_of(i);
         std::uint32_t const over_capacity =
             over_capacity_below[pool][when.last] - over_capacity_below[pool][when.first];
         if (over_capacity == 0) continue;
@@ -174,12 +174,12 @@ void spill_by_position(Loads& loads, std::vector<std::uint32_t> const& order)
         std::uint32_t interval;
         bool operator<(waiting const& other) const { return other.rank < rank; } // lowest rank on top
     };
-    std::vector<std::priority_queue<waiting>> open(loads.pools());
+    table<pool_id, std::priority_queue<waiting>> open(loads.pools());
     std::size_t next = 0;
-    for (step_id at = 0; at != loads.positions(); ++at) {
+    for (position_id at = 0; at != loads.positions(); ++at) {
         for (; next != by_first.size() && by_first[next].key == at; ++next)
             open[loads.pool_of(by_first[next].id)].push({by_first[next].tie, by_first[next].id});
-        for (std::size_t pool = 0; pool != loads.pools(); ++pool)
+        for (pool_id pool = 0; pool != loads.pools(); ++pool)
             while (!open[pool].empty() && loads.exceeds_capacity(pool, {at, at + 1})) {
                 std::uint32_t const i = open[pool].top().interval;
                 open[pool].pop();
@@ -210,7 +210,7 @@ SUBLET_DECL spill_set advise(placement_problem const& problem, idle_times const&
 {
     spill_pressure loads(problem, times);
     spill_set result;
-    for (std::size_t pool = 0; pool != loads.pools(); ++pool)
+    for (pool_id pool = 0; pool != loads.pools(); ++pool)
         result.pools.push_back({loads.peak(pool), 0, loads.least(pool).bytes, loads.least(pool).position});
 
     std::optional<spill_trial> best;
@@ -231,12 +231,12 @@ SUBLET_DECL spill_set advise(placement_problem const& problem, idle_times const&
     for (std::uint32_t i : best->chosen) loads.spill(i);
     result.cost = best->cost;
     result.is_enough = true;
-    for (std::size_t pool = 0; pool != loads.pools(); ++pool) {
+    for (pool_id pool = 0; pool != loads.pools(); ++pool) {
         byte_count const peak = result.pools[pool].peak_after = loads.peak(pool);
         if (pool < problem.pools.size() && peak > problem.pools[pool].capacity) result.is_enough = false;
     }
     for (std::uint32_t i : best->chosen) {
-        std::size_t const pool = loads.pool_of(i);
+        pool_id const pool = loads.pool_of(i);
         loads.restore(i);
         byte_count const without = loads.peak(pool), with = result.pools[pool].peak_after;
         result.chosen.push_back({i, without > with ? without - with : 0});

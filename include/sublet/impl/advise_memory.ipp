@@ -11,10 +11,10 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL std::vector<sort_key> node_end_touches(snapshot const& p, std::vector<step_id> const& steps)
+SUBLET_DECL std::vector<sort_key> node_end_touches(snapshot const& p, table<position_id, step_id> const& steps)
 {
-    std::vector<step_id> position_of(p.edge_uses().empty() ? 0 : steps.size());
-    for (step_id at = 0; at != position_of.size(); ++at) position_of[steps[at]] = at;
+    table<step_id, position_id> position_of(p.edge_uses().empty() ? 0 : steps.size());
+    for (position_id at = 0; at != position_of.size(); ++at) position_of[steps[at]] = at;
     std::vector<sort_key> at_node_ends;
     for (edge_use u : p.edge_uses())
         at_node_ends.push_back({position_of[p.steps_of(u.pred).last - 1], at_node_ends.size(), u.value});
@@ -24,34 +24,34 @@ SUBLET_DECL std::vector<sort_key> node_end_touches(snapshot const& p, std::vecto
 
 class spill_candidate_finder {
 public:
-    spill_candidate_finder(snapshot const& p, std::vector<step_id> const& steps, buffer_table const& unjoined,
+    spill_candidate_finder(snapshot const& p, table<position_id, step_id> const& steps, buffer_table const& unjoined,
                            buffer_table const& joined, std::span<value_role const> role)
         : p_(p), steps_(steps), unjoined_(unjoined), joined_(joined), role_(role),
           history_(joined.buffers.size(), history{}), is_defined_(p.values(), 0),
           is_pinned_(unjoined.buffers.size(), 0)
     {
-        for (std::size_t b = 0; b != unjoined.buffers.size(); ++b)
+        for (buffer_id b = 0; b != unjoined.buffers.size(); ++b)
             is_pinned_[b] = unjoined.buffers[b].pinned != no_offset;
     }
 
     std::vector<spill_candidate> find()
     {
-        auto const positions = static_cast<step_id>(steps_.size());
-        for (std::size_t v = 0; v != role_.size(); ++v) {
+        auto const positions = static_cast<std::uint32_t>(steps_.size());
+        for (value_id v = 0; v != role_.size(); ++v) {
             if (!is_given(role_[v])) continue;
             is_defined_[v] = 1;
-            touch_buffer(static_cast<value_id>(v), 0); // live when the first step begins
+            touch_buffer(v, 0); // live when the first step begins
         }
         std::vector<sort_key> const at_node_ends = node_end_touches(p_, steps_);
         std::size_t next_at_end = 0;
-        for (step_id at = 0; at != positions; ++at) {
+        for (position_id at = 0; at != positions; ++at) {
             for (touch t : p_.touches(steps_[at])) add_candidates(t.value, at);
             for (touch t : p_.touches(steps_[at])) {
                 touch_buffer(t.value, at);
                 if (!t.defines() && !t.writes()) continue;
                 is_defined_[t.value] = 1;
                 history& its = history_[joined_.buffer_of[t.value]];
-                if (its.first_def == no_step) its.first_def = at;
+                if (its.first_def == no_position) its.first_def = at;
                 its.last_def = at;
             }
             for (; next_at_end != at_node_ends.size() && at_node_ends[next_at_end].key == at; ++next_at_end) {
@@ -59,47 +59,47 @@ public:
                 touch_buffer(at_node_ends[next_at_end].id, at);
             }
         }
-        for (std::size_t v = 0; v != role_.size(); ++v) // live when the last step ends
+        for (value_id v = 0; v != role_.size(); ++v) // live when the last step ends
             if (has_role(role_[v], value_role::output) && positions != 0)
-                add_candidates(static_cast<value_id>(v), positions - 1);
+                add_candidates(v, positions - 1);
         return found_;
     }
 
 private:
     struct history {
-        step_id touched = no_step, first_def = no_step, last_def = no_step; // positions
+        position_id touched = no_position, first_def = no_position, last_def = no_position;
     };
 
-    void touch_buffer(value_id v, step_id at) { history_[joined_.buffer_of[v]].touched = at; }
+    void touch_buffer(value_id v, position_id at) { history_[joined_.buffer_of[v]].touched = at; }
 
     /// Adds candidates for the buffer of v if it was idle for a position or more before the use at `at`.
-    void add_candidates(value_id v, step_id at)
+    void add_candidates(value_id v, position_id at)
     {
         buffer_id const b = joined_.buffer_of[v], unjoined = unjoined_.buffer_of[v];
         history& its = history_[b];
-        if (its.touched == no_step || its.touched >= at || at - its.touched < 2) return;
-        step_id const after = its.touched;
+        if (its.touched == no_position || its.touched >= at || at - its.touched < 2) return;
+        position_id const after = its.touched;
         its.touched = at; // each interval is considered once
         buffer const& own = joined_.buffers[b];
         value_id const root = unjoined_.buffers[unjoined].root;
         if (!own.is_planned() || own.pinned != no_offset || is_pinned_[unjoined] || !is_defined_[root])
             return;
-        found_.push_back({root, b, after, at, no_step});
+        found_.push_back({root, b, after, at, no_position});
         if (can_rematerialize(v, at)) found_.push_back({root, b, after, at, its.first_def});
     }
 
-    bool can_rematerialize(value_id v, step_id at) const
+    bool can_rematerialize(value_id v, position_id at) const
     {
         buffer_id const b = joined_.buffer_of[v], unjoined = unjoined_.buffer_of[v];
         history const& its = history_[b];
-        if (is_given(unjoined_.buffers[unjoined].role) || its.first_def == no_step ||
+        if (is_given(unjoined_.buffers[unjoined].role) || its.first_def == no_position ||
             its.first_def != its.last_def || !p_.may_recompute(steps_[its.first_def]))
             return false;
         for (touch t : p_.touches(steps_[its.first_def])) {
             buffer const& other = joined_.buffers[joined_.buffer_of[t.value]];
             history const& theirs = history_[joined_.buffer_of[t.value]];
             if (!t.defines()) {
-                bool const is_unchanged = theirs.last_def == no_step || theirs.last_def < its.first_def;
+                bool const is_unchanged = theirs.last_def == no_position || theirs.last_def < its.first_def;
                 bool const is_alive = !other.is_planned() || other.life.last > at;
                 if (!is_unchanged || !is_alive || other.is_unsized()) return false;
             } else if (unjoined_.buffer_of[t.value] != unjoined) { // its recomputed copy is not read
@@ -114,12 +114,12 @@ private:
     }
 
     snapshot const& p_;
-    std::vector<step_id> const& steps_;
+    table<position_id, step_id> const& steps_;
     buffer_table const &unjoined_, &joined_;
     std::span<value_role const> role_;
-    std::vector<history> history_;          // by joined buffer
-    std::vector<unsigned char> is_defined_; // by value: given, or defined before
-    std::vector<unsigned char> is_pinned_;  // by unjoined buffer
+    table<buffer_id, history> history_;         // of a joined buffer
+    table<value_id, unsigned char> is_defined_; // given, or defined before
+    table<buffer_id, unsigned char> is_pinned_; // of an unjoined buffer
     std::vector<spill_candidate> found_;
 };
 
@@ -130,7 +130,7 @@ namespace sublet {
 namespace detail {
 
 SUBLET_DECL std::vector<spill_candidate>
-find_spill_candidates(snapshot const& p, std::vector<step_id> const& steps, buffer_table const& unjoined,
+find_spill_candidates(snapshot const& p, table<position_id, step_id> const& steps, buffer_table const& unjoined,
                       buffer_table const& joined, std::span<value_role const> role)
 {
     return detail::spill_candidate_finder(p, steps, unjoined, joined, role).find();
@@ -145,10 +145,10 @@ SUBLET_DECL plan_options spilled_program::options(plan_options const& asked) con
     std::size_t const values = origin.size(), before = final_version.size();
     plan_options result{.bytes = byte_count{0}};
     auto of_origin = [&](auto const& property) {
-        auto const table = property.tabulate(before);
-        auto moved = table;
+        auto const own = property.tabulate(before);
+        auto moved = own;
         moved.resize(values);
-        for (std::size_t v = 0; v != values; ++v) moved[v] = table[origin[v]];
+        for (value_id v = 0; v != values; ++v) moved[v] = own[origin[v]];
         return moved;
     };
     result.bytes = of_origin(asked.bytes);
@@ -174,11 +174,11 @@ namespace sublet::detail {
 
 class spill_inserter {
 public:
-    spill_inserter(snapshot const& p, std::vector<step_id> const& steps, plan_options const& options,
+    spill_inserter(snapshot const& p, table<position_id, step_id> const& steps, plan_options const& options,
                    std::span<memory_plan::in_place_pair const> in_place)
         : p_(p), steps_(steps), at_node_ends_(node_end_touches(p, steps)), needed_until_(p.values(), 0)
     {
-        in_place_ = csr_rows::gathered(p.steps(), [&](auto add) {
+        in_place_ = csr_rows<step_id, value_id>::gathered(p.steps(), [&](auto add) {
             for (memory_plan::in_place_pair const& pair : in_place) {
                 add(pair.step, pair.in);
                 add(pair.step, pair.out);
@@ -189,18 +189,17 @@ public:
         offset_in_root_ = offsets_in_roots(result_.alias_of, result_.view_offset);
         result_.role = options.role.tabulate(p.values(), "role");
         classes_ = aliases(p.values(), [&](value_id v) { return result_.alias_of[v]; });
-        for (std::size_t v = 0; v != p.values(); ++v) {
-            result_.origin.push_back(static_cast<value_id>(v));
+        for (value_id v = 0; v != p.values(); ++v) {
+            result_.origin.push_back(v);
             is_defined_.push_back(is_given(result_.role[v]));
             if (has_role(result_.role[v], value_role::output)) needed_until_[v] = positions();
         }
         result_.final_version = result_.origin; // during the rewrite: the current version
-        for (step_id at = 0; at != positions(); ++at)
+        for (position_id at = 0; at != positions(); ++at)
             for (touch t : p.touches(steps[at])) need(t.value, at);
-        for (sort_key const& k : at_node_ends_) need(k.id, static_cast<step_id>(k.key));
-        members_ = csr_rows::gathered(classes_.root.size(), [&](auto add) {
-            for (std::size_t v = 0; v != classes_.buffer_of.size(); ++v)
-                add(classes_.buffer_of[v], static_cast<std::uint32_t>(v));
+        for (sort_key const& k : at_node_ends_) need(k.id, position_id::of(k.key));
+        members_ = csr_rows<buffer_id, value_id>::gathered(classes_.root.size(), [&](auto add) {
+            for (value_id v = 0; v != classes_.buffer_of.size(); ++v) add(classes_.buffer_of[v], v);
         });
     }
 
@@ -209,11 +208,11 @@ public:
         std::vector<sort_key> out, back; // {position, order at it, candidate}
         for (std::uint32_t i = 0; i != candidates.size(); ++i) {
             spill_candidate const& a = candidates[i];
-            bool const is_copied = a.remat_step == no_step;
+            bool const is_copied = a.remat_at == no_position;
             if (is_copied) out.push_back({a.after, 0, i});
-            back.push_back({a.before, is_copied ? 0 : std::uint64_t{a.remat_step} + 1, i});
+            back.push_back({a.before, is_copied ? 0 : std::uint64_t{a.remat_at} + 1, i});
             if (is_copied) continue;
-            for (touch t : p_.touches(steps_[a.remat_step])) // also a view with no other later use
+            for (touch t : p_.touches(steps_[a.remat_at])) // also a view with no other later use
                 if (!t.defines()) need(t.value, a.before);
         }
         sort_by_key(out);
@@ -222,10 +221,10 @@ public:
         auto next_out = out.begin();
         auto next_back = back.begin();
         auto next_at_node_end = at_node_ends_.begin();
-        for (step_id at = 0; at != positions(); ++at) {
+        for (position_id at = 0; at != positions(); ++at) {
             for (; next_back != back.end() && next_back->key == at; ++next_back) {
                 spill_candidate const& a = candidates[next_back->id];
-                if (a.remat_step == no_step) copy_back(a, home[next_back->id]);
+                if (a.remat_at == no_position) copy_back(a, home[next_back->id]);
                 else rematerialize(a);
             }
             for (touch t : p_.touches(steps_[at])) {
@@ -235,10 +234,10 @@ public:
             auto const pairs = in_place_[steps_[at]];
             for (std::size_t i = 0; i != pairs.size(); i += 2)
                 overwrites_.push_back(
-                    {static_cast<step_id>(result_.steps.size()), current(pairs[i]), current(pairs[i + 1])});
+                    {step_id::of(result_.steps.size()), current(pairs[i]), current(pairs[i + 1])});
             for (; next_at_node_end != at_node_ends_.end() && next_at_node_end->key == at; ++next_at_node_end)
                 edge_uses_.push_back(
-                    {no_node, static_cast<node_id>(result_.steps.size()), current(next_at_node_end->id)});
+                    {no_node, node_id::of(result_.steps.size()), current(next_at_node_end->id)});
             end_step({spilled_program::kind::original, steps_[at]});
             for (; next_out != out.end() && next_out->key == at; ++next_out)
                 home[next_out->id] = copy_out(candidates[next_out->id]);
@@ -248,9 +247,9 @@ public:
     }
 
 private:
-    [[nodiscard]] step_id positions() const { return static_cast<step_id>(steps_.size()); }
+    [[nodiscard]] std::uint32_t positions() const { return static_cast<std::uint32_t>(steps_.size()); }
     [[nodiscard]] value_id current(value_id v) const { return result_.final_version[v]; }
-    void need(value_id v, step_id at) { needed_until_[v] = larger(needed_until_[v], at); }
+    void need(value_id v, position_id at) { needed_until_[v] = larger(needed_until_[v], at); }
     void end_step(spilled_program::step step)
     {
         result_.steps.push_back(step);
@@ -263,7 +262,7 @@ private:
         result_.origin.push_back(origin);
         result_.role.push_back(role);
         result_.alias_of.push_back(alias);
-        return static_cast<value_id>(result_.origin.size() - 1);
+        return value_id::of(result_.origin.size() - 1);
     }
 
     value_id copy_out(spill_candidate const& a)
@@ -308,7 +307,7 @@ private:
 
     void rematerialize(spill_candidate const& a)
     {
-        step_id const step = steps_[a.remat_step];
+        step_id const step = steps_[a.remat_at];
         replace(a);
         for (touch t : p_.touches(step)) {
             value_id v = current(t.value);
@@ -327,9 +326,8 @@ private:
     snapshot list() const
     {
         std::size_t const nodes = end_.size();
-        std::vector<node_id> next;
-        for (std::size_t n = 0; n != nodes; ++n)
-            next.push_back(static_cast<node_id>(n + 1 == nodes ? n : n + 1));
+        table<node_id, node_id> next;
+        for (node_id n = 0; n != nodes; ++n) next.push_back(n + 1 == nodes ? +n : n + 1);
         bool const has_back_edge = !edge_uses_.empty() && edge_uses_.back().pred + 1 == nodes;
         return tasks(
             nodes, result_.origin.size(),
@@ -342,12 +340,12 @@ private:
                     sink.add(touches_[i].kind == touch::access::allocate ? touch::access::def // the copy of a spill
                                                                          : touches_[i].kind,  // holds all bytes
                              touches_[i].value);
-                auto const [kind, of] = result_.steps[n];
+                auto const [kind, of] = result_.steps[step_id::of(+n)];
                 bool const is_copy =
                     kind == spilled_program::kind::copied_out || kind == spilled_program::kind::copied_back;
                 sink.may_recompute(!is_copy && p_.may_recompute(of));
                 sink.only_views(); // or plan_memory() has refused the program
-                for (; pair != overwrites_.size() && overwrites_[pair].step == n; ++pair)
+                for (; pair != overwrites_.size() && overwrites_[pair].step == +n; ++pair)
                     sink.may_overwrite(overwrites_[pair].in, overwrites_[pair].out);
                 for (; use != edge_uses_.size() && next[edge_uses_[use].pred] == n; ++use)
                     sink.use_at_end_of(edge_uses_[use].pred, edge_uses_[use].value);
@@ -355,17 +353,18 @@ private:
     }
 
     snapshot const& p_;
-    std::vector<step_id> const& steps_;
+    table<position_id, step_id> const& steps_;
     std::vector<sort_key> at_node_ends_;
-    std::vector<step_id> needed_until_;     // by value of the program: position of the last use
-    std::vector<unsigned char> is_defined_; // by value of the program: given, or defined before
+    // Of the values and steps of the program:
+    table<value_id, position_id> needed_until_; // the last use
+    table<value_id, unsigned char> is_defined_; // given, or defined before
     buffer_classes classes_;
-    std::vector<byte_count> offset_in_root_; // by value of the program
-    csr_rows members_;                       // by class
-    csr_rows in_place_;                      // by step of the program: operand, result, operand, result ...
+    table<value_id, byte_count> offset_in_root_;
+    csr_rows<buffer_id, value_id> members_; // of a class
+    csr_rows<step_id, value_id> in_place_;  // operand, result, operand, result ...
     spilled_program result_;
     std::vector<touch> touches_;
-    std::vector<std::size_t> end_; // by step: into touches_
+    table<node_id, std::size_t> end_; // of a step of the result: into touches_
     std::vector<overwrite> overwrites_;
     std::vector<edge_use> edge_uses_; // `pred` is the step; the node is the next one
 };
@@ -376,7 +375,7 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL spilled_program insert_spills(snapshot const& p, std::vector<step_id> const& steps,
+SUBLET_DECL spilled_program insert_spills(snapshot const& p, table<position_id, step_id> const& steps,
                                           plan_options const& options,
                                           std::span<memory_plan::in_place_pair const> in_place,
                                           std::span<spill_candidate const> candidates)
@@ -392,22 +391,22 @@ SUBLET_DECL spilled_program insert_spills(snapshot const& p, std::vector<step_id
 
 namespace sublet::detail {
 
-/// By buffer: nothing that the options allow frees its storage before the end of its live range.
-SUBLET_DECL std::vector<unsigned char> staying_buffers(snapshot const& p, buffer_table const& table,
-                                                       advice_options const& how)
+/// Of each buffer: nothing that the options allow frees its storage before the end of its live range.
+SUBLET_DECL table<buffer_id, unsigned char> staying_buffers(snapshot const& p, buffer_table const& table,
+                                                            advice_options const& how)
 {
     auto const remat_cost = how.remat_cost.tabulate(p.values(), "remat_cost");
     auto const movable = how.movable.tabulate(p.values(), "movable");
-    std::vector<unsigned char> stays(table.buffers.size(), !how.copies);
+    sublet::table<buffer_id, unsigned char> stays(table.buffers.size(), !how.copies);
     for (step_id s = 0; how.remats && s != p.steps(); ++s)
         for (touch t : p.touches(s)) {
             buffer const& its = table.buffers[table.buffer_of[t.value]];
             if (t.writes() && p.may_recompute(s) && !is_given(its.role) && remat_cost[its.root] != no_size)
                 stays[table.buffer_of[t.value]] = 0;
         }
-    for (std::size_t v = 0; v != p.values(); ++v)
+    for (value_id v = 0; v != p.values(); ++v)
         if (!movable[v]) stays[table.buffer_of[v]] = 1;
-    for (std::size_t b = 0; b != stays.size(); ++b) {
+    for (buffer_id b = 0; b != stays.size(); ++b) {
         buffer const& its = table.buffers[b];
         bool const may_leave = // before the first step writes, though its live range includes that
             is_given(its.role) && !has_role(its.role, value_role::output) && its.life.last == 1;
@@ -420,8 +419,8 @@ SUBLET_DECL std::vector<unsigned char> staying_buffers(snapshot const& p, buffer
 class least_load_finder {
 public:
     /// `table` is without in-place pairs joined: any of them may come into use.
-    least_load_finder(snapshot const& p, std::vector<step_id> const& steps, buffer_table const& table,
-                      std::vector<unsigned char> const& stays)
+    least_load_finder(snapshot const& p, sublet::table<position_id, step_id> const& steps,
+                      buffer_table const& table, sublet::table<buffer_id, unsigned char> const& stays)
         : p_(p), steps_(steps), table_(table), stays_(stays), counted_(table.buffers.size(), 0),
           shared_(table.buffers.size(), 0)
     {
@@ -429,14 +428,14 @@ public:
             if (b.is_planned()) loads_.resize(larger(loads_.size(), std::size_t{b.pool} + 1));
     }
 
-    std::vector<lowest_load> find()
+    table<pool_id, lowest_load> find()
     {
-        auto const positions = static_cast<step_id>(steps_.size());
+        auto const positions = static_cast<std::uint32_t>(steps_.size());
         take_all_with(value_role::input, 0);
         take_all_with(value_role::output, positions - (positions != 0));
         auto const staying_from = staying([](buffer const& b) { return b.life.first; });
         auto const staying_until = staying([](buffer const& b) { return b.life.last; });
-        for (step_id at = 0; at != positions; ++at) {
+        for (position_id at = 0; at != positions; ++at) {
             for (buffer_id b : staying_until[at]) of(b).staying -= table_.buffers[b].size;
             for (touch t : p_.touches(steps_[at]))
                 if (!t.defines()) add(table_.buffer_of[t.value], at, true);
@@ -453,7 +452,7 @@ public:
             }
             take(at);
         }
-        std::vector<lowest_load> least;
+        table<pool_id, lowest_load> least;
         for (load const& l : loads_) least.push_back(l.least);
         return least;
     }
@@ -468,16 +467,16 @@ private:
     load& of(buffer_id b) { return loads_[table_.buffers[b].pool]; }
 
     template <class Border>
-    csr_rows staying(Border border_of) const
+    csr_rows<position_id, buffer_id> staying(Border border_of) const
     {
-        return csr_rows::gathered(steps_.size() + 1, [&](auto add) {
+        return csr_rows<position_id, buffer_id>::gathered(steps_.size() + 1, [&](auto add) {
             for (buffer_id b = 0; b != stays_.size(); ++b)
                 if (stays_[b] != 0 && border_of(table_.buffers[b]) <= steps_.size())
                     add(border_of(table_.buffers[b]), b);
         });
     }
     /// Adds a buffer that a step touches: before it writes, or while it does.
-    void add(buffer_id b, step_id at, bool before)
+    void add(buffer_id b, position_id at, bool before)
     {
         buffer const& its = table_.buffers[b];
         std::uint64_t const time = 2 * std::uint64_t{at} + (before ? 1 : 2);
@@ -487,14 +486,14 @@ private:
         of(b).touched = checked_add(of(b).touched, its.size);
     }
     /// A result takes the bytes of at most one operand that is not needed later.
-    void share(buffer_id in, buffer_id out, step_id at)
+    void share(buffer_id in, buffer_id out, position_id at)
     {
         buffer const &from = table_.buffers[in], &to = table_.buffers[out];
         bool const is_needed = stays_[in] != 0 && from.life.last > at + 1;
         if (in == out || is_needed || !from.is_planned() || !to.is_planned() || from.pool != to.pool) return;
         shared_[out] = larger(shared_[out], smaller(from.size, to.size));
     }
-    void take_all_with(value_role role, step_id at)
+    void take_all_with(value_role role, position_id at)
     {
         for (buffer_id b = 0; b != table_.buffers.size(); ++b) {
             buffer const& its = table_.buffers[b];
@@ -503,7 +502,7 @@ private:
         }
         take(at);
     }
-    void take(step_id at)
+    void take(position_id at)
     {
         for (load& l : loads_) {
             byte_count const all = checked_add(l.staying, l.touched);
@@ -514,12 +513,12 @@ private:
     }
 
     snapshot const& p_;
-    std::vector<step_id> const& steps_;
+    table<position_id, step_id> const& steps_;
     buffer_table const& table_;
-    std::vector<unsigned char> const& stays_;
-    std::vector<load> loads_;            // by pool
-    std::vector<std::uint64_t> counted_; // by buffer: the time at which it was counted last
-    std::vector<byte_count> shared_;     // by buffer: of a result, during its step
+    table<buffer_id, unsigned char> const& stays_;
+    table<pool_id, load> loads_;
+    table<buffer_id, std::uint64_t> counted_; // the time at which it was counted last
+    table<buffer_id, byte_count> shared_;     // of a result, during its step
 };
 
 } // namespace sublet::detail
@@ -533,26 +532,26 @@ SUBLET_DECL spaced_positions::spaced_positions(std::size_t positions,
 {
     std::vector<sort_key> remats;
     for (std::uint32_t i = 0; i != candidates.size(); ++i)
-        if (candidates[i].remat_step != no_step)
-            remats.push_back({candidates[i].before, candidates[i].remat_step, i});
+        if (candidates[i].remat_at != no_position)
+            remats.push_back({candidates[i].before, candidates[i].remat_at, i});
     sort_by_key(remats);
     reload_at.resize(candidates.size());
     std::size_t next = 0;
-    step_id at = 0;
+    position_id at = 0;
     for (std::size_t p = 0; p != positions; ++p) {
         ++at; // copies back
         for (; next != remats.size() && remats[next].key == p; ++next) reload_at[remats[next].id] = at++;
         of_step.push_back(at++);
     }
     for (std::size_t i = 0; i != candidates.size(); ++i)
-        if (candidates[i].remat_step == no_step)
+        if (candidates[i].remat_at == no_position)
             reload_at[i] = of_step[candidates[i].before - 1] + 1; // before is at least 2
 }
 
-SUBLET_DECL live_range spaced_positions::life(buffer const& b, step_id last_touch) const
+SUBLET_DECL live_range spaced_positions::life(buffer const& b, position_id last_touch) const
 {
     if (is_empty(b.life)) return {};
-    step_id first = of_step[b.life.first], last = of_step[b.life.last - 1] + 1;
+    position_id first = of_step[b.life.first], last = of_step[b.life.last - 1] + 1;
     if (b.over != no_buffer) first = of_step[b.life.first - 1] + 1;
     if (last_touch == b.life.last) last = of_step[last_touch];
     return {first, last};
@@ -570,39 +569,39 @@ SUBLET_DECL spill_problem::spill_problem(snapshot const& p, plan_options const& 
     auto const remat_cost = how.remat_cost.tabulate(p.values(), "remat_cost");
     auto const movable = how.movable.tabulate(p.values(), "movable");
     auto const roles = options.role.tabulate(p.values(), "role");
-    std::vector<unsigned char> is_resident(joined.buffers.size(), 0);
-    for (std::size_t v = 0; v != p.values(); ++v)
+    table<buffer_id, unsigned char> is_resident(joined.buffers.size(), 0);
+    for (value_id v = 0; v != p.values(); ++v)
         if (!movable[v]) is_resident[joined.buffer_of[v]] = 1;
     for (spill_candidate const& a : find_spill_candidates(p, steps, unjoined, joined, roles)) {
-        bool const is_copied = a.remat_step == no_step;
+        bool const is_copied = a.remat_at == no_position;
         if (is_resident[a.buffer] || !(is_copied ? how.copies : how.remats)) continue;
         if (!is_copied && remat_cost[a.root] == no_size) continue;
         candidates.push_back(a);
     }
     spaced = spaced_positions(larger(steps.size(), std::size_t{1}), candidates); // inputs live without a step
 
-    std::vector<step_id> last_touch(joined.buffers.size(), 0);
-    for (step_id at = 0; at != steps.size(); ++at)
+    table<buffer_id, position_id> last_touch(joined.buffers.size(), 0);
+    for (position_id at = 0; at != steps.size(); ++at)
         for (touch t : p.touches(steps[at])) last_touch[joined.buffer_of[t.value]] = at;
     problem.pools = options.pools;
-    for (std::size_t b = 0; b != joined.buffers.size(); ++b) {
+    for (buffer_id b = 0; b != joined.buffers.size(); ++b) {
         buffer const& its = joined.buffers[b];
         bool const is_there = its.is_planned();
         problem.buffers.push_back({is_there ? spaced.life(its, last_touch[b]) : live_range{},
-                                   is_there ? its.size : 0, 1, is_there ? its.pool : 0});
+                                   is_there ? its.size : 0, 1, is_there ? its.pool : pool_id{0}});
     }
     std::vector<sort_key> const at_node_ends = node_end_touches(p, steps);
-    auto const of_buffer = csr_rows::gathered(joined.buffers.size(), [&](auto add) {
+    auto const of_buffer = csr_rows<buffer_id, std::uint32_t>::gathered(joined.buffers.size(), [&](auto add) {
         for (std::uint32_t i = 0; i != candidates.size(); ++i) add(candidates[i].buffer, i);
     });
     for (std::uint32_t i = 0; i != candidates.size(); ++i) {
         spill_candidate const& a = candidates[i];
         buffer const& its = joined.buffers[a.buffer];
         idle_interval idle{a.buffer, {spaced.of_step[a.after] + 1, spaced.reload_at[i]}, 0};
-        if (a.remat_step != no_step && is_freed_early(p, joined, at_node_ends, a)) --idle.when.first;
-        if (a.remat_step == no_step) idle.cost = checked_multiply(how.copy_cost, its.size);
+        if (a.remat_at != no_position && is_freed_early(p, joined, at_node_ends, a)) --idle.when.first;
+        if (a.remat_at == no_position) idle.cost = checked_multiply(how.copy_cost, its.size);
         else idle.cost = list_remat(p, unjoined, joined, of_buffer, i);
-        if (a.remat_step != no_step && remat_cost[a.root] != 0) idle.cost = remat_cost[a.root];
+        if (a.remat_at != no_position && remat_cost[a.root] != 0) idle.cost = remat_cost[a.root];
         times.intervals.push_back(idle);
     }
 }
@@ -616,18 +615,19 @@ SUBLET_DECL bool spill_problem::is_freed_early(snapshot const& p, buffer_table c
     for (std::size_t i = partition_point(at_node_ends.size(),
                                          [&](std::size_t k) { return at_node_ends[k].key >= a.after; });
          i != at_node_ends.size() && at_node_ends[i].key == a.after; ++i)
-        if (joined.buffer_of[at_node_ends[i].id] == a.buffer) return false;
+        if (joined.buffer_of[value_id{at_node_ends[i].id}] == a.buffer) return false;
     return true;
 }
 
 SUBLET_DECL byte_count spill_problem::list_remat(snapshot const& p, buffer_table const& unjoined,
-                                                 buffer_table const& joined, csr_rows const& of_buffer,
+                                                 buffer_table const& joined,
+                                                 csr_rows<buffer_id, std::uint32_t> const& of_buffer,
                                                  std::uint32_t i)
 {
     spill_candidate const& a = candidates[i];
     byte_count touched = 0;
     std::vector<buffer_id> side_result;
-    for (touch t : p.touches(steps[a.remat_step])) {
+    for (touch t : p.touches(steps[a.remat_at])) {
         buffer_id const b = joined.buffer_of[t.value];
         buffer const& its = unjoined.buffers[unjoined.buffer_of[t.value]];
         if (its.size != no_size) touched = checked_add(touched, its.size);
@@ -673,7 +673,7 @@ SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& g
         detail::spill_set const spills = advise(spill.problem, spill.times);
         advice.pools.clear();
         spill.least.resize(spills.pools.size());
-        for (std::size_t pool = 0; pool != spills.pools.size(); ++pool) {
+        for (pool_id pool = 0; pool != spills.pools.size(); ++pool) {
             auto const [bytes, at] = spill.least[pool];
             bool const has_step = bytes != 0 && at < spill.steps.size();
             advice.pools.push_back({spills.pools[pool].peak_before, spills.pools[pool].peak_after, bytes,
@@ -687,13 +687,13 @@ SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& g
             detail::spill_candidate const& a = spill.candidates[i];
             chosen.push_back(a);
             advice.suggestions.push_back({a.root, spill.steps[a.after], spill.steps[a.before],
-                                          a.remat_step == no_step ? no_step : spill.steps[a.remat_step],
+                                          a.remat_at == no_position ? no_step : spill.steps[a.remat_at],
                                           spill.problem.buffers[a.buffer].size, saved,
                                           spill.times.intervals[i].cost});
         }
         apply(chosen);
         if (!refuted || refuted->what != fault::over_capacity || !spills.is_enough) break;
-        for (std::size_t pool = 0; pool != options.pools.size(); ++pool) {
+        for (pool_id pool = 0; pool != options.pools.size(); ++pool) {
             byte_count const capacity = options.pools[pool].capacity;
             byte_count const height =
                 pool < advice.plan.arena_bytes.size() ? advice.plan.arena_bytes[pool] : 0;

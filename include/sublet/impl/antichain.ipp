@@ -11,7 +11,7 @@ namespace sublet::detail {
 
 SUBLET_DECL void keep_proved(dependence_graph const& g, concurrent_live_ranges const& lives,
                              conflict_ranges const& conflicts, std::vector<buffer_id> const& multi_begin,
-                             std::vector<unsigned char> const& cut, std::vector<buffer_id>& members)
+                             table<position_id, unsigned char> const& cut, std::vector<buffer_id>& members)
 {
     auto keep_if = [&members](auto is_kept) {
         std::size_t kept = 0;
@@ -27,25 +27,26 @@ SUBLET_DECL void keep_proved(dependence_graph const& g, concurrent_live_ranges c
             return true;
         });
     bool is_closed = true;
-    std::vector<unsigned char> leads_into(g.positions() + 1, 0); // the cut, by position
-    for (std::size_t x = 0; x != g.positions(); ++x)
-        for (step_id y : g.after[x]) {
+    table<position_id, unsigned char> leads_into(g.positions() + 1, 0); // the cut
+    for (position_id x = 0; x != g.positions(); ++x)
+        for (position_id y : g.after[x]) {
             is_closed = is_closed && cut[x] >= cut[y];
             leads_into[x] |= cut[y];
         }
-    std::vector<std::uint32_t> begun(g.positions() + 1, 0); // by position: members that begin before it
+    table<position_id, std::uint32_t> begun(g.positions() + 1, 0); // members that begin before the position
     for (buffer_id b : members)
         if (!lives.begins[b].empty() && !is_listed(multi_begin, b)) ++begun[lives.first(b) + std::size_t{1}];
     for (std::size_t x = 0; x != g.positions(); ++x) begun[x + 1] += begun[x];
     keep_if([&](buffer_id b) {
         if (lives.ends[b].empty()) return begun.back() == 0; // free from the start
         if (is_closed)
-            for (step_id end : lives.ends[b])
+            for (position_id end : lives.ends[b])
                 if (leads_into[end] == 0) return true;
         if (conflicts.undecided != 0) return false;
         auto const conflicting = conflicts.of[b];
         for (std::size_t i = 0; i != conflicting.size(); ++i) {
-            step_id const to = i + 1 == conflicting.size() ? lives.positions : conflicting[i + 1].first;
+            position_id const to =
+                i + 1 == conflicting.size() ? position_id{lives.positions} : conflicting[i + 1].first;
             if (begun[conflicting[i].last] != begun[to]) return false;
         }
         return true;
@@ -54,16 +55,16 @@ SUBLET_DECL void keep_proved(dependence_graph const& g, concurrent_live_ranges c
 
 /// The buffers live at the peak of sequential execution.
 SUBLET_DECL std::vector<buffer_id> heaviest_level(concurrent_live_ranges const& lives,
-                                                  std::vector<byte_count> const& weights)
+                                                  table<buffer_id, byte_count> const& weights)
 {
-    std::size_t const positions = larger(lives.positions, step_id{1}); // what is given lives without any step
-    std::vector<byte_count> begin_bytes(positions + 1, 0), end_bytes = begin_bytes;
+    std::size_t const positions = larger(lives.positions, 1u); // what is given lives without any step
+    table<position_id, byte_count> begin_bytes(positions + 1, 0), end_bytes = begin_bytes;
     for (buffer_id b = 0; b != weights.size(); ++b)
         if (!lives.ends[b].empty())
             begin_bytes[lives.first(b)] += weights[b], end_bytes[lives.last(b)] += weights[b];
     byte_count alive = 0, most = 0;
-    step_id where = 0;
-    for (step_id x = 0; x != begin_bytes.size(); ++x) {
+    position_id where = 0;
+    for (position_id x = 0; x != begin_bytes.size(); ++x) {
         alive = alive + begin_bytes[x] - end_bytes[x];
         if (alive > most) most = alive, where = x;
     }
@@ -87,12 +88,12 @@ SUBLET_DECL std::uint64_t antichain_visits(dependence_graph const& g, std::size_
 
 SUBLET_DECL antichain heaviest_antichain(dependence_graph const& g, concurrent_live_ranges const& lives,
                                          conflict_ranges const& conflicts,
-                                         std::vector<byte_count> const& weights, std::uint64_t visits)
+                                         table<buffer_id, byte_count> const& weights, std::uint64_t visits)
 {
     SUBLET_EXPECTS(weights.size() == lives.buffers(),
                    "sublet: the table of weights has % entries for % buffers", weights.size(),
                    lives.buffers());
-    SUBLET_EXPECTS(g.positions() < no_node / 4 && weights.size() < no_node / 4,
+    SUBLET_EXPECTS(g.positions() < no_flow_node / 4 && weights.size() < no_flow_node / 4,
                    "sublet: more nodes of a flow than 32-bit ids");
     std::uint64_t const most_visits = visits != 0 ? visits : antichain_visits(g, weights.size());
 
@@ -100,7 +101,7 @@ SUBLET_DECL antichain heaviest_antichain(dependence_graph const& g, concurrent_l
     detail::reduced_network const small(net);
     detail::antichain_flow flow(small.arcs);
     byte_count routed = small.routed;
-    for (node_id x = 0; x != small.demand.size(); ++x) {
+    for (flow_node x = 0; x != small.demand.size(); ++x) {
         flow.pull_adjacent(x, small.demand[x]);
         flow.augment(x, small.demand[x], most_visits);
         byte_count const taken = detail::smaller(flow.excess[x], small.demand[x]);
@@ -111,13 +112,13 @@ SUBLET_DECL antichain heaviest_antichain(dependence_graph const& g, concurrent_l
     antichain result;
     result.visits = net.visits + flow.visits;
     std::vector<unsigned char> in_cut(small.demand.size());
-    for (node_id x = 0; x != in_cut.size(); ++x) in_cut[x] = flow.is_in_cut(x);
+    for (flow_node x = 0; x != in_cut.size(); ++x) in_cut[x] = flow.is_in_cut(x);
     in_cut = small.whole_cut(in_cut);
-    std::vector<unsigned char> cut(g.positions());
-    for (node_id x = 0; x != net.first_multi_end; x += 2) cut[x / 2] = in_cut[x];
+    table<position_id, unsigned char> cut(g.positions());
+    for (flow_node x = 0; x != net.first_multi_end; x += 2) cut[x / 2] = in_cut[x];
     for (buffer_id b = 0; b != weights.size(); ++b)
-        if (weights[b] != 0 && (net.begin_of[b] == no_node || in_cut[net.begin_of[b]] != 0) &&
-            (net.end_of[b] == no_node || in_cut[net.end_of[b]] == 0))
+        if (weights[b] != 0 && (net.begin_of[b] == no_flow_node || in_cut[net.begin_of[b]] != 0) &&
+            (net.end_of[b] == no_flow_node || in_cut[net.end_of[b]] == 0))
             result.members.push_back(b);
     detail::keep_proved(g, lives, conflicts, net.multi_begin, cut, result.members);
     auto weigh = [&](std::vector<buffer_id> const& members) {

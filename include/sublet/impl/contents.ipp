@@ -23,13 +23,13 @@ public:
         : p_(p), of_(p.values()), role_(options.role.tabulate(p.values(), "role"))
     {
         std::size_t const values = p.values();
-        std::vector<value_id> const alias_of = options.alias_of.tabulate(values, "alias_of");
+        table<value_id, value_id> const alias_of = options.alias_of.tabulate(values, "alias_of");
         buffer_classes const classes = aliases(values, [&](value_id v) { return alias_of[v]; });
-        std::vector<byte_count> const bytes = options.bytes.tabulate(values, "bytes"),
-                                      begin = offsets_in_roots(
-                                          alias_of, options.view_offset.tabulate(values, "view_offset"));
-        std::vector<unsigned char> is_allocated(classes.root.size(), 0), is_of_one(is_allocated);
-        std::vector<node_id> node(classes.root.size(), no_node); // the first that touches the storage
+        table<value_id, byte_count> const bytes = options.bytes.tabulate(values, "bytes");
+        table<value_id, byte_count> const begin =
+            offsets_in_roots(alias_of, options.view_offset.tabulate(values, "view_offset"));
+        table<buffer_id, unsigned char> is_allocated(classes.root.size(), 0), is_of_one(is_allocated);
+        table<buffer_id, node_id> node(classes.root.size(), no_node); // the first that touches the storage
         auto touched = [&](buffer_id b, node_id n, bool is_allocation) {
             if (node[b] == no_node) node[b] = n, is_of_one[b] = is_allocation;
             if (node[b] != n) is_of_one[b] = 0;
@@ -67,8 +67,9 @@ public:
             bool const is_new = i == 0 || at.key != borders[i - 1].key || at.tie != borders[i - 1].tie;
             if (is_new) first_byte_.push_back(at.tie);
             auto const segment = static_cast<std::uint32_t>(first_byte_.size() - 1);
-            if (at.tie == begin[at.id]) of_[at.id].first = segment;
-            if (at.tie == end_of(at.id)) of_[at.id].last = segment;
+            value_id const v = at.id;
+            if (at.tie == begin[v]) of_[v].first = segment;
+            if (at.tie == end_of(v)) of_[v].last = segment;
         }
     }
 
@@ -121,7 +122,7 @@ public:
     }
 
 private:
-    static void fill(live_range segments, set& written, bool is_written)
+    static void fill(segment_range segments, set& written, bool is_written)
     {
         for (std::uint32_t i = segments.first; i < segments.last;) {
             std::uint32_t const last = smaller(segments.last, (i / 64 + 1) * 64);
@@ -134,16 +135,16 @@ private:
     }
 
     snapshot const& p_;
-    std::vector<live_range> of_; // by value: its segments; none in other storage
-    std::vector<value_id> root_;
-    std::vector<value_role> role_;
+    table<value_id, segment_range> of_; // none in other storage
+    table<value_id, value_id> root_;
+    table<value_id, value_role> role_;
     std::vector<byte_count> first_byte_; // by segment, and the end of each storage
 };
 
 SUBLET_DECL std::optional<witness> find_unwritten(snapshot const& p, plan_options const& options)
 {
     if (!p.has_allocations()) return std::nullopt;
-    csr_rows const at_end = csr_rows::gathered(p.nodes(), [&](auto add) {
+    auto const at_end = csr_rows<node_id, value_id>::gathered(p.nodes(), [&](auto add) {
         for (edge_use u : p.edge_uses()) add(u.pred, u.value);
     });
     std::optional<witness> first;
@@ -170,10 +171,10 @@ SUBLET_DECL std::optional<witness> find_unwritten(snapshot const& p, plan_option
     };
     auto nothing = [](value_id, step_id, std::uint32_t) {};
     // What is written on all paths to a node: everything, until a path is seen.
-    std::vector<written_segments::set> before(p.nodes(), segments.with_all(true));
+    table<node_id, written_segments::set> before(p.nodes(), segments.with_all(true));
     if (p.nodes() != 0) before[0] = segments.with_all(false);
     std::vector<node_id> open;
-    std::vector<unsigned char> is_open(p.nodes(), 0), is_reached(p.nodes(), 0);
+    table<node_id, unsigned char> is_open(p.nodes(), 0), is_reached(p.nodes(), 0);
     if (p.nodes() != 0) open.push_back(0), is_open[0] = is_reached[0] = 1;
     for (std::size_t next = 0; next != open.size(); ++next) { // first in, first out
         node_id const n = open[next];

@@ -18,11 +18,14 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL live_ranges touch_ranges(snapshot const& p, std::vector<value_role> const& role)
+SUBLET_DECL live_ranges touch_ranges(snapshot const& p, table<value_id, value_role> const& role)
 {
-    auto const steps = static_cast<step_id>(p.steps());
-    live_ranges lives{std::vector<live_range>(p.values()), steps, std::nullopt};
-    auto touched = [&lives](value_id v, step_id s) { lives.of[v] = hull(lives.of[v], {s, s + 1}); };
+    auto const steps = static_cast<std::uint32_t>(p.steps());
+    live_ranges lives{table<value_id, live_range>(p.values()), steps, std::nullopt};
+    auto touched = [&lives](value_id v, step_id s) { // in the listed order
+        auto const at = position_id::of(+s);
+        lives.of[v] = hull(lives.of[v], {at, at + 1});
+    };
     for (step_id s = 0; s != steps; ++s)
         for (touch t : p.touches(s)) touched(t.value, s);
     for (edge_use u : p.edge_uses()) touched(u.value, p.steps_of(u.pred).last - 1);
@@ -90,7 +93,7 @@ SUBLET_DECL void split_concurrently(placement_problem const& problem, concurrent
             place_concurrently_options how{.visits = visits / 16};
             how.fallback = place_concurrently(left, lives, conflicts.of, how).offset;
             placement_problem block = left;
-            for (std::size_t b = 0; b != left.buffers.size(); ++b) {
+            for (buffer_id b = 0; b != left.buffers.size(); ++b) {
                 if (left.buffers[b].size == 0) continue;
                 bool const is_here = how.fallback[b] <= largest - left.buffers[b].size;
                 (is_here ? left : block).buffers[b].size = 0;
@@ -98,7 +101,7 @@ SUBLET_DECL void split_concurrently(placement_problem const& problem, concurrent
             }
             placement const alone = place_concurrently(block, lives, conflicts.of, how);
             byte_count const begin = align_up(out.height, unit);
-            for (std::size_t b = 0; b != block.buffers.size(); ++b)
+            for (buffer_id b = 0; b != block.buffers.size(); ++b)
                 if (block.buffers[b].size != 0) placed.offset[b] = begin + alone.offset[b];
             out.blocks.push_back({pool, begin, alone.pools[pool].height});
             out.height = checked_add(begin, alone.pools[pool].height);
@@ -131,9 +134,10 @@ SUBLET_DECL snapshot with_early_operands(snapshot const& p, buffer_table const& 
     });
 }
 
-/// By pool, bytes that no plan goes below, whichever of the declared pairs it takes, and buffers that prove it.
+/// Bytes of each pool that no plan goes below, whichever of the declared pairs it takes, and buffers that prove
+/// it.
 struct bounds_with_pairs {
-    std::vector<byte_count> bytes;
+    table<pool_id, byte_count> bytes;
     std::vector<value_id> members; ///< roots
     bool is_exact = true;
 };
@@ -141,23 +145,24 @@ struct bounds_with_pairs {
 /// A result that is written over an operand reuses bytes that the same step reads last. So buffers of which none may
 /// reuse another, if each operand of a pair were read early, are apart in every plan.
 ///
-/// Requires: `table` has no buffers joined in place.
+/// Requires: no buffers are joined in place.
 SUBLET_DECL bounds_with_pairs bound_with_pairs(snapshot const& p, plan_options const& options,
                                                std::vector<handoff> const& handoffs,
-                                               std::vector<value_role> const& role, buffer_table const& table)
+                                               table<value_id, value_role> const& role,
+                                               buffer_table const& buffers)
 {
     bounds_with_pairs result;
-    snapshot const early = with_early_operands(p, table);
+    snapshot const early = with_early_operands(p, buffers);
     dependence_graph const g = dependences(early, dependences_of(options, handoffs));
     memory_plan apart;
     placement_problem problem{{}, options.pools};
-    list_planned(table, apart, problem);
+    list_planned(buffers, apart, problem);
     concurrent_live_ranges const lives =
         concurrent_lifetimes(early, g, apart.buffers.size(), apart.buffer_of, role);
     conflict_ranges const conflicts = find_conflict_ranges(g, lives, most_conflict_ranges);
     std::uint64_t const usual = antichain_visits(g, problem.buffers.size());
     for (pool_id pool = 0; pool != pool_count(problem); ++pool) {
-        std::vector<byte_count> weights;
+        table<buffer_id, byte_count> weights;
         byte_count pins = 0;
         for (placement_problem::buffer const& b : problem.buffers) {
             weights.push_back(b.pool == pool ? b.size : 0);
@@ -175,7 +180,7 @@ SUBLET_DECL bounds_with_pairs bound_with_pairs(snapshot const& p, plan_options c
 /// Pools are chosen for the capacities in `room`.
 SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options const& options,
                                                  concurrent_options const& wanted,
-                                                 std::vector<pool_limits> const& room)
+                                                 table<pool_id, pool_limits> const& room)
 {
     planned_concurrently result;
     memory_plan& plan = result.plan;
@@ -221,7 +226,7 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
     std::uint64_t const usual = antichain_visits(g, problem.buffers.size());
     std::uint64_t const flow_visits = larger(options.effort.of(usual), usual / 64);
     for (pool_id pool = 0; pool != pools; ++pool) {
-        std::vector<byte_count> weights;
+        sublet::table<buffer_id, byte_count> weights;
         weights.reserve(problem.buffers.size());
         for (placement_problem::buffer const& b : problem.buffers)
             weights.push_back(b.pool == pool ? b.size : 0);
@@ -246,7 +251,7 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
         split_concurrently(problem, lives, conflicts, how.visits, placed);
     }
     if (has_pairs) { // those above hold for the pairs that are taken
-        for (std::size_t pool = 0; pool != bounds.bytes.size(); ++pool)
+        for (pool_id pool = 0; pool != bounds.bytes.size(); ++pool)
             placed.pools[pool].lower_bound = bounds.bytes[pool];
         result.antichain = std::move(bounds.members);
         result.is_bound_exact = result.is_bound_exact && bounds.is_exact;
@@ -273,7 +278,7 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
     std::clock_t const begin = std::clock();
     auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& options = *asked;
-    std::vector<pool_limits> room = options.pools;
+    table<pool_id, pool_limits> room = options.pools;
     planned_concurrently result = detail::plan_concurrent(p, options, wanted, room);
     for (int i = 0; i != 8 && !options.pool_choices.empty() && !result; ++i) { // pools for every schedule
         if (result.error().what != fault::over_capacity) break;

@@ -20,7 +20,7 @@ namespace sublet::detail {
 struct plan_in_schedule {
     scheduled_graph timed;
     concurrent_live_ranges lives;
-    std::vector<live_range> in_schedule;
+    table<buffer_id, live_range> in_schedule;
     placement placed;
     byte_count bytes = no_limit;
 };
@@ -28,8 +28,8 @@ struct plan_in_schedule {
 /// The lowest placement among the schedules of one makespan.
 SUBLET_DECL plan_in_schedule place_in_schedule(snapshot const& p, dependence_graph const& g,
                                                placement_problem& problem,
-                                               std::vector<buffer_id> const& buffer_of,
-                                               std::vector<value_role> const& role,
+                                               table<value_id, buffer_id> const& buffer_of,
+                                               table<value_id, value_role> const& role,
                                                handoff_options const& wanted, effort work)
 {
     plan_in_schedule best;
@@ -40,7 +40,7 @@ SUBLET_DECL plan_in_schedule place_in_schedule(snapshot const& p, dependence_gra
             break;
         next.lives = concurrent_lifetimes(p, next.timed.graph, problem.buffers.size(), buffer_of, role);
         next.in_schedule = schedule_live_ranges(next.lives, next.timed.schedule);
-        for (std::size_t b = 0; b != problem.buffers.size(); ++b)
+        for (buffer_id b = 0; b != problem.buffers.size(); ++b)
             problem.buffers[b].life = next.in_schedule[b];
         pack_options budgets = pack_budgets(work);
         budgets.visits = offset_visits(work);
@@ -54,30 +54,30 @@ SUBLET_DECL plan_in_schedule place_in_schedule(snapshot const& p, dependence_gra
     return best;
 }
 
-/// By pool, the most bytes at one position of the schedule that no plan in it goes below, whichever pairs it takes:
+/// For each pool, the most bytes at one position of the schedule that no plan in it goes below, whichever pairs it takes:
 /// a result needs no bytes of its own while its step runs, if nothing touches the operand afterwards.
-SUBLET_DECL std::vector<byte_count> bounds_in_schedule(snapshot const& p, plan_options const& options,
+SUBLET_DECL table<pool_id, byte_count> bounds_in_schedule(snapshot const& p, plan_options const& options,
                                                        memory_plan const& plan, placement_problem const& problem,
                                                        plan_in_schedule const& schedule)
 {
-    std::vector<value_id> const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
-    std::vector<value_role> const role = options.role.tabulate(p.values(), "role");
+    table<value_id, value_id> const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
+    table<value_id, value_role> const role = options.role.tabulate(p.values(), "role");
     buffer_classes const classes = aliases(p.values(), [&](value_id v) { return alias_of[v]; });
-    std::vector<live_range> const apart = schedule_live_ranges(
+    table<buffer_id, live_range> const apart = schedule_live_ranges(
         concurrent_lifetimes(p, schedule.timed.graph, classes.root.size(), classes.buffer_of, role),
         schedule.timed.schedule);
-    std::vector<live_range> lives = schedule.in_schedule;
-    std::vector<unsigned char> may_begin_over(lives.size(), 0);
+    table<buffer_id, live_range> lives = schedule.in_schedule;
+    table<buffer_id, unsigned char> may_begin_over(lives.size(), 0);
     for (overwrite o : p.overwrites()) {
         buffer_id const in = plan.buffer_of[o.in], out = plan.buffer_of[o.out];
         if (in == no_buffer || out == no_buffer || in == out || may_begin_over[out]) continue;
-        step_id const begin = apart[classes.buffer_of[o.out]].first;
+        position_id const begin = apart[classes.buffer_of[o.out]].first;
         if (lives[out].first != begin || apart[classes.buffer_of[o.in]].last > begin + 1) continue;
         if (problem.buffers[out].size > problem.buffers[in].size) continue;
         may_begin_over[out] = 1;
         if (!is_empty(lives[out])) ++lives[out].first;
     }
-    std::vector<byte_count> bounds;
+    table<pool_id, byte_count> bounds;
     for (pool_id pool = 0; pool != schedule.placed.pools.size(); ++pool) {
         byte_count pins = 0;
         for (placement_problem::buffer const& b : problem.buffers)
@@ -86,7 +86,7 @@ SUBLET_DECL std::vector<byte_count> bounds_in_schedule(snapshot const& p, plan_o
             pressure(
                 lives.size(), [&](buffer_id b) { return problem.buffers[b].pool == pool ? lives[b] : live_range{}; },
                 [&](buffer_id b) { return problem.buffers[b].size; },
-                static_cast<step_id>(schedule.timed.graph.positions() + 1))
+                static_cast<std::uint32_t>(schedule.timed.graph.positions() + 1))
                 .peak;
         bounds.push_back(larger(live, pins));
     }
@@ -101,13 +101,13 @@ inline constexpr std::uint64_t trial_visits = 256;
 /// also those below, an eighth of the arena at a time. At the end a binary search finds how many of the
 /// largest suffice. Returns false if the visits were spent before.
 SUBLET_DECL bool lower_with_handoffs(plan_in_schedule const& schedule, placement_problem const& problem,
-                                     placement now, std::vector<byte_count> const& limits, effort work,
+                                     placement now, table<pool_id, byte_count> const& limits, effort work,
                                      placement& placed)
 {
-    live_range_lists const exact =
+    buffer_range_lists const exact =
         find_conflict_ranges(schedule.timed.graph, schedule.lives, most_conflict_ranges).of;
     std::vector<sort_key> waiting; // {size, , buffer}
-    std::vector<unsigned char> may_wait(problem.buffers.size());
+    table<buffer_id, unsigned char> may_wait(problem.buffers.size());
     auto fits_limits = [&] {
         std::uint64_t const visits = smaller(offset_visits(work) / 16, trial_visits * problem.buffers.size());
         now = place_concurrently(
@@ -115,7 +115,7 @@ SUBLET_DECL bool lower_with_handoffs(plan_in_schedule const& schedule, placement
             schedule_conflicts(exact, schedule.lives, schedule.in_schedule, may_wait),
             {.bounds = limits, .visits = visits, .most_visits = 2 * visits + 256 * problem.buffers.size()});
         bool low = now.status <= placement::outcome::feasible;
-        for (std::size_t i = 0; i != limits.size(); ++i) {
+        for (pool_id i = 0; i != limits.size(); ++i) {
             low = low && now.pools[i].height <= limits[i];
             now.pools[i].lower_bound = schedule.placed.pools[i].lower_bound; // instead of the limit
         }
@@ -146,7 +146,7 @@ SUBLET_DECL bool lower_with_handoffs(plan_in_schedule const& schedule, placement
     sort_by_key(waiting);
     for (std::size_t few = 0, enough = waiting.size(); few + 1 < enough;) { // invariant: `few` do not suffice
         std::size_t const half = few + (enough - few) / 2;
-        for (std::size_t i = 0; i != waiting.size(); ++i) may_wait[waiting[i].id] = i < half;
+        for (std::size_t i = 0; i != waiting.size(); ++i) may_wait[buffer_id{waiting[i].id}] = i < half;
         if (fits_limits()) {
             placed = now;
             enough = half;
@@ -190,14 +190,14 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
         now.offset.push_back(b.offset);
     }
     for (pool_report const& pool : result.figures.pools) now.pools.push_back({.height = pool.arena_bytes});
-    for (std::size_t v = 0; v != p.values(); ++v)
+    for (value_id v = 0; v != p.values(); ++v)
         if (plan.buffer_of[v] != no_buffer && pinned[v] != no_offset)
             problem.buffers[plan.buffer_of[v]].pinned = pinned[v];
     detail::plan_in_schedule schedule =
         detail::place_in_schedule(p, g, problem, plan.buffer_of, role, wanted, options.effort);
     if (options.in_place && !p.overwrites().empty()) {
-        std::vector<byte_count> const bounds = detail::bounds_in_schedule(p, options, plan, problem, schedule);
-        for (std::size_t pool = 0; pool != bounds.size(); ++pool) {
+        table<pool_id, byte_count> const bounds = detail::bounds_in_schedule(p, options, plan, problem, schedule);
+        for (pool_id pool = 0; pool != bounds.size(); ++pool) {
             byte_count& bound = schedule.placed.pools[pool].lower_bound;
             bound = detail::smaller(bound, bounds[pool]);
         }
@@ -205,7 +205,7 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
     result.makespan = schedule.timed.schedule.makespan;
     result.critical_path = result.critical_path_with = schedule.timed.schedule.critical_path;
 
-    std::vector<byte_count> limits; // by pool: height from which waits are not worth more gain
+    table<pool_id, byte_count> limits; // height from which waits are not worth more gain
     bool waits = false, is_split = false;
     for (pool_id pool = 0; pool != now.pools.size(); ++pool) {
         byte_count const height = schedule.placed.pools[pool].height;
@@ -222,7 +222,7 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
         bool const is_known =
             !wanted.few_waits || !is_placed || is_split ||
             detail::lower_with_handoffs(schedule, problem, now, limits, options.effort, placed);
-        for (std::size_t b = 0; b != plan.buffers.size() && is_placed; ++b) // pools are independent
+        for (buffer_id b = 0; b != plan.buffers.size() && is_placed; ++b) // pools are independent
             if (pool_id const pool = plan.buffers[b].pool; now.pools[pool].height <= limits[pool]) {
                 placed.offset[b] = now.offset[b];
                 placed.pools[pool].height = now.pools[pool].height;
@@ -230,7 +230,7 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
         for (placement::pool_result& pool :
              placed.pools) // a schedule does not order the positions of a step with early reads
             pool.lower_bound = detail::smaller(pool.lower_bound, pool.height);
-        for (std::size_t pool = 0; pool != now.pools.size() && is_placed; ++pool)
+        for (pool_id pool = 0; pool != now.pools.size() && is_placed; ++pool)
             if (now.pools[pool].height <= limits[pool]) placed.pools[pool].blocks.clear();
         for (memory_plan::block const& b : plan.blocks)
             if (is_placed && now.pools[b.pool].height <= limits[b.pool])
@@ -248,8 +248,8 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
         result.figures.values = p.values();
         detail::fill_report(result.figures, placed, plan);
 
-        std::vector<memory_plan::placed_buffer> occupants = plan.buffers;
-        for (std::size_t b = 0; b != occupants.size(); ++b) occupants[b].life = schedule.in_schedule[b];
+        table<buffer_id, memory_plan::placed_buffer> occupants = plan.buffers;
+        for (buffer_id b = 0; b != occupants.size(); ++b) occupants[b].life = schedule.in_schedule[b];
         detail::handoff_set const found =
             detail::find_handoffs(schedule.timed.graph, schedule.lives, occupants);
         result.handoff_bytes.assign(plan.handoffs.size(), 0);

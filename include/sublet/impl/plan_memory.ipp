@@ -47,7 +47,7 @@ SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& gi
     buffer_table table = gather_buffers(lives, options);
     result.figures.external = detail::external_roots(table);
     detail::set_chosen_pools(table, options, options.pools);
-    std::vector<step_id> const steps = detail::steps_in_order(p, options.order);
+    sublet::table<position_id, step_id> const steps = detail::steps_in_order(p, options.order);
     std::vector<memory_plan::in_place_pair> pairs;
     if (options.in_place) pairs = detail::match_in_place(p, steps, table);
 

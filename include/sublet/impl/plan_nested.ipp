@@ -9,7 +9,7 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_options> const& options)
+SUBLET_DECL plan_options flat_options(flat_tree const& flat, table<program_id, plan_options> const& options)
 {
     std::size_t const programs = flat.flat_of.size();
     SUBLET_EXPECTS(options.size() == programs, "sublet: a tree of % programs has options for % of them",
@@ -22,13 +22,11 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_op
         auto const all = (options[0].*property).tabulate(flat.flat_of[0].size(), name);
         auto lifted = all;
         lifted.resize(flat.value_of.size());
-        for (std::size_t i = 1; i != programs; ++i) {
-            auto const table = (options[i].*property).tabulate(flat.flat_of[i].size(), name);
-            for (std::size_t v = 0; v != table.size(); ++v) {
+        for (program_id i = 1; i != programs; ++i) {
+            auto const own = (options[i].*property).tabulate(flat.flat_of[i].size(), name);
+            for (value_id v = 0; v != own.size(); ++v) {
                 value_id const to = flat.flat_of[i][v];
-                if (flat.value_of[to] ==
-                    detail::tree_value{static_cast<program_id>(i), static_cast<value_id>(v)})
-                    lifted[to] = table[v];
+                if (flat.value_of[to] == detail::tree_value{i, v}) lifted[to] = own[v];
             }
         }
         for (value_id s = flat.first_spare; s != flat.value_of.size(); ++s) {
@@ -37,14 +35,14 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_op
         }
         return lifted;
     };
-    auto same_pools = [](std::vector<pool_limits> const& a, std::vector<pool_limits> const& b) {
+    auto same_pools = [](table<pool_id, pool_limits> const& a, table<pool_id, pool_limits> const& b) {
         bool same = a.size() == b.size();
-        for (std::size_t i = 0; same && i != a.size(); ++i)
+        for (pool_id i = 0; same && i != a.size(); ++i)
             same = a[i].capacity == b[i].capacity && a[i].alignment == b[i].alignment &&
                    a[i].largest_block == b[i].largest_block;
         return same;
     };
-    for (std::size_t i = 1; i != programs; ++i) {
+    for (program_id i = 1; i != programs; ++i) {
         SUBLET_EXPECTS(options[i].pools.empty() || same_pools(options[i].pools, options[0].pools),
                        "sublet: body % has pools that are not those of the root: say all pools there", i);
         SUBLET_EXPECTS(options[i].in_place || !options[0].in_place,
@@ -55,13 +53,13 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_op
     all.alignment = lift(&plan_options::alignment, "alignment");
     all.pool = lift(&plan_options::pool, "pool");
     all.pool_choices.clear();
-    for (std::size_t i = 0; i != programs; ++i)
+    for (program_id i = 0; i != programs; ++i)
         for (plan_options::pool_choice choice : options[i].pool_choices) {
             SUBLET_EXPECTS(choice.value < flat.flat_of[i].size(),
                            "sublet: a choice names value %, but there are only % values", choice.value,
                            flat.flat_of[i].size());
             value_id const to = flat.flat_of[i][choice.value];
-            SUBLET_EXPECTS((flat.value_of[to] == detail::tree_value{static_cast<program_id>(i), choice.value}),
+            SUBLET_EXPECTS((flat.value_of[to] == detail::tree_value{i, choice.value}),
                            "sublet: body % chooses pools for value %, which it captures: say it of value % of "
                            "program %",
                            i, choice.value, flat.value_of[to].value, flat.value_of[to].program);
@@ -73,7 +71,7 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_op
     auto alias_of = lift(&plan_options::alias_of, "alias_of");
     auto view_offset = lift(&plan_options::view_offset, "view_offset");
     auto pinned = lift(&plan_options::pinned, "pinned");
-    for (std::size_t v = 0; v != flat.value_of.size(); ++v) {
+    for (value_id v = 0; v != flat.value_of.size(); ++v) {
         auto const [program, value] = flat.value_of[v];
         if (v >= flat.first_spare) {
             eligible[v] = true;
@@ -104,12 +102,12 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, std::vector<plan_op
 }
 
 SUBLET_DECL std::optional<witness> unlike_borders(program_tree const& tree, flat_tree const& flat,
-                                                  std::vector<plan_options> const& options,
+                                                  table<program_id, plan_options> const& options,
                                                   plan_options const& all)
 {
     buffer_classes const classes =
         aliases(flat.value_of.size(), [&all](value_id v) { return all.alias_of[v]; });
-    std::vector<byte_count> const offset =
+    table<value_id, byte_count> const offset =
         offsets_in_roots(all.alias_of.tabulate(flat.value_of.size()), all.view_offset.tabulate(flat.value_of.size()));
     auto root = [&classes](value_id v) { return classes.root[classes.buffer_of[v]]; };
     std::optional<witness> found;
@@ -176,16 +174,17 @@ SUBLET_DECL void expect_program_of(program_tree const& tree, program_id i, snaps
 
 } // namespace detail
 
-SUBLET_DECL planned_nested plan_nested(program_tree const& tree, std::vector<plan_options> const& given,
+SUBLET_DECL planned_nested plan_nested(program_tree const& tree, table<program_id, plan_options> const& given,
                                        flow_options const& how)
 {
     SUBLET_EXPECTS(given.size() == tree.size(), "sublet: a tree of % programs has options for % of them",
                    tree.size(), given.size());
-    std::vector<plan_options> options;
-    std::vector<std::vector<value_id>> alias_of;
-    for (std::size_t i = 0; i != tree.size(); ++i) {
-        std::size_t const values = tree.program_of(static_cast<program_id>(i)).values();
-        options.push_back(*detail::with_said_views(tree.program_of(static_cast<program_id>(i)), detail::tabulated_options(given[i], values)));
+    table<program_id, plan_options> options;
+    table<program_id, std::vector<value_id>> alias_of;
+    for (program_id i = 0; i != tree.size(); ++i) {
+        snapshot const& p = tree.program_of(i);
+        std::size_t const values = p.values();
+        options.push_back(*detail::with_said_views(p, detail::tabulated_options(given[i], values)));
         alias_of.push_back(options[i].alias_of.tabulate(values, "alias_of"));
     }
 
@@ -215,7 +214,7 @@ SUBLET_DECL planned_nested plan_nested(program_tree const& tree, std::vector<pla
     if (result.figures.refuted) {
         auto named = [&](value_id v) { return v == no_value ? detail::tree_value{} : flat.value_of[v]; };
         witness& w = *result.figures.refuted;
-        std::vector<step_id> const steps = detail::steps_in_order(flat.program, plan.order);
+        table<position_id, step_id> const steps = detail::steps_in_order(flat.program, plan.order);
         w.value_in_tree = named(w.value);
         w.other_in_tree = named(w.other);
         if (w.position < steps.size()) w.step = steps[w.position];

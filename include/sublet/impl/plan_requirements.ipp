@@ -6,14 +6,14 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL std::vector<step_id> positions_in(std::vector<node_id> const& order, snapshot const& program)
+SUBLET_DECL table<step_id, position_id> positions_in(std::vector<node_id> const& order, snapshot const& program)
 {
     std::size_t const nodes = program.nodes();
     if (!order.empty() && order.size() != nodes) broken_order(order, nodes);
-    std::vector<step_id> position(program.steps(), plan_requirements::never);
-    step_id next = 0;
+    table<step_id, position_id> position(program.steps(), plan_requirements::never);
+    position_id next = 0;
     for (std::size_t i = 0; i != nodes; ++i) {
-        node_id const n = order.empty() ? static_cast<node_id>(i) : order[i];
+        node_id const n = order.empty() ? node_id::of(i) : order[i];
         if (n >= nodes) broken_order(order, nodes);
         step_range const steps = program.steps_of(n);
         for (step_id s = steps.first; s != steps.last; ++s) {
@@ -24,10 +24,10 @@ SUBLET_DECL std::vector<step_id> positions_in(std::vector<node_id> const& order,
     return position;
 }
 
-SUBLET_DECL std::vector<value_id> roots_of(std::vector<value_id> const& alias_of)
+SUBLET_DECL table<value_id, value_id> roots_of(table<value_id, value_id> const& alias_of)
 {
     std::size_t const values = alias_of.size();
-    std::vector<value_id> root(values, no_value);
+    table<value_id, value_id> root(values, no_value);
     for (value_id v = 0; v != values; ++v) {
         value_id end = v;
         for (std::size_t walked = 0; root[end] == no_value && alias_of[end] != no_value; ++walked) {
@@ -44,8 +44,8 @@ SUBLET_DECL std::vector<value_id> roots_of(std::vector<value_id> const& alias_of
     return root;
 }
 
-SUBLET_DECL std::vector<byte_count> offsets_along(std::vector<value_id> alias_of,
-                                                  std::vector<byte_count> offset)
+SUBLET_DECL table<value_id, byte_count> offsets_along(table<value_id, value_id> alias_of,
+                                                      table<value_id, byte_count> offset)
 {
     std::size_t const values = alias_of.size();
     bool has_more = false;
@@ -85,11 +85,11 @@ SUBLET_DECL plan_requirements derive_requirements(snapshot const& program, plan_
     std::size_t const values = program.values();
     plan_requirements d;
     d.position = positions_in(options.order, program);
-    std::vector<value_id> const alias_of = options.alias_of.tabulate(values, "alias_of");
+    table<value_id, value_id> const alias_of = options.alias_of.tabulate(values, "alias_of");
     d.root = roots_of(alias_of);
     d.offset_in_root = offsets_along(alias_of, options.view_offset.tabulate(values, "view_offset"));
     d.role = options.role.tabulate(values, "role");
-    d.class_role = std::vector<value_role>(values);
+    d.class_role = table<value_id, value_role>(values);
     d.alignment = options.alignment.tabulate(values, "alignment");
     d.bytes = options.bytes.tabulate(values, "bytes");
     d.pinned = options.pinned.tabulate(values, "pinned");
@@ -107,19 +107,19 @@ SUBLET_DECL plan_requirements derive_requirements(snapshot const& program, plan_
     }
 
     d.first_def.assign(values, plan_requirements::never);
-    d.life = std::vector<live_range>(
+    d.life = table<value_id, live_range>(
         values, {plan_requirements::never, 0}); // empty until a definition or a role gives its begin
-    each_touch(program, d.position, [&d](value_id v, step_id p, access_kind m) {
+    each_touch(program, d.position, [&d](value_id v, position_id p, access_kind m) {
         live_range& life = d.life[d.root[v]];
-        life.last = larger(life.last, m == access_kind::reads_early ? p : p + 1);
+        life.last = larger(life.last, m == access_kind::reads_early ? p : position_id{p + 1});
         if (m < access_kind::views || m == access_kind::reads_at_end) return;
         life.first = smaller(life.first, p);
         d.first_def[v] = smaller(d.first_def[v], p);
     });
-    step_id const end = larger(static_cast<step_id>(program.steps()), step_id{1});
+    auto const end = position_id::of(larger(program.steps(), std::size_t{1}));
     for (value_id r = 0; r != values; ++r) {
         live_range& life = d.life[r];
-        if (has_role(d.class_role[r], value_role::input)) life = {0, larger(life.last, step_id{1})};
+        if (has_role(d.class_role[r], value_role::input)) life = {0, larger(life.last, position_id{1})};
         if (has_role(d.class_role[r], value_role::output)) life.last = end;
         if (is_empty(life)) life = {};
     }

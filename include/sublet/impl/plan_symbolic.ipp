@@ -32,8 +32,8 @@ namespace sublet::detail {
 /// A program with only the in-place pairs of equal size for every batch.
 struct equal_size_pairs {
     snapshot const& program;
-    std::vector<buffer_id> const& class_of;
-    std::vector<affine_bytes> const& size; // by class
+    table<value_id, buffer_id> const& class_of;
+    table<buffer_id, affine_bytes> const& size; // of a class
 
     std::size_t nodes() const { return program.nodes(); }
     std::size_t values() const { return program.values(); }
@@ -69,18 +69,18 @@ SUBLET_DECL std::optional<witness> list_symbolic(snapshot const& p, symbolic_opt
         if (auto const fact = oversized_view(gather_buffers(lives, options.at(batch))))
             refuted = fact, refuted->batch = batch;
     if (options.in_place && !p.overwrites().empty()) {
-        std::vector<affine_bytes> size;
+        sublet::table<buffer_id, affine_bytes> size;
         for (buffer const& b : table.buffers) size.push_back(bytes[b.root]);
-        std::vector<buffer_id> const class_of = table.buffer_of;
+        sublet::table<value_id, buffer_id> const class_of = table.buffer_of;
         snapshot const paired(equal_size_pairs{p, class_of, size});
         table = take_in_place(paired, steps_in_order(p, options.order), std::move(table));
     }
-    std::vector<buffer_id> planned(table.buffers.size(), no_buffer);
-    for (std::size_t i = 0; i != table.buffers.size(); ++i) {
+    sublet::table<buffer_id, buffer_id> planned(table.buffers.size(), no_buffer);
+    for (buffer_id i = 0; i != table.buffers.size(); ++i) {
         buffer const& b = table.buffers[i];
         if (b.is_unsized()) plan.unsized.push_back(b.root);
         if (!b.is_planned()) continue;
-        planned[i] = static_cast<buffer_id>(plan.buffers.size());
+        planned[i] = buffer_id::of(plan.buffers.size());
         byte_count alignment = b.alignment;
         if (b.pool < options.pools.size())
             alignment = combine_alignment(alignment, options.pools[b.pool].alignment);
@@ -93,7 +93,7 @@ SUBLET_DECL std::optional<witness> list_symbolic(snapshot const& p, symbolic_opt
     if (table.offset_in_root.empty()) return refuted;
     auto const offset = options.view_offset.tabulate(p.values(), "view_offset");
     auto const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
-    plan.offset_in_root = std::vector<affine_bytes>(p.values());
+    plan.offset_in_root.resize(p.values());
     for (value_id v = 0; v != p.values(); ++v)
         for (value_id view = v; alias_of[view] != no_value; view = alias_of[view])
             plan.offset_in_root[v] = checked_add(plan.offset_in_root[v], offset[view]);
@@ -101,11 +101,11 @@ SUBLET_DECL std::optional<witness> list_symbolic(snapshot const& p, symbolic_opt
 }
 
 /// The largest batch that fits the capacities: arenas never shrink as the batch grows.
-SUBLET_DECL byte_count largest_that_fits(symbolic_plan const& plan, std::vector<pool_limits> const& pools)
+SUBLET_DECL byte_count largest_that_fits(symbolic_plan const& plan, table<pool_id, pool_limits> const& pools)
 {
     auto fits = [&](byte_count batch) {
         memory_plan const one = plan.at(batch);
-        for (std::size_t p = 0; p != pools.size() && p != one.arena_bytes.size(); ++p)
+        for (pool_id p = 0; p != pools.size() && p != one.arena_bytes.size(); ++p)
             if (one.arena_bytes[p] > smaller(pools[p].capacity, pools[p].largest_block)) return false;
         return true;
     };
@@ -183,7 +183,7 @@ SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options c
     result.figures.refuted = detail::list_symbolic(p, options, lives, plan, result.figures.external);
     detail::symbolic_packing packed = detail::pack_symbolic(plan.buffers, options.max_batch, options.mixing,
                                                             detail::pack_budgets(options.effort));
-    for (std::size_t b = 0; b != plan.buffers.size(); ++b) plan.buffers[b].start = packed.start[b];
+    for (buffer_id b = 0; b != plan.buffers.size(); ++b) plan.buffers[b].start = packed.start[b];
     plan.arena = std::move(packed.arena);
     if (plan.arena.size() < options.pools.size()) plan.arena.resize(options.pools.size());
     for (memory_plan::empty_value const& e : plan.empty) {

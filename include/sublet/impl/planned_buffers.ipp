@@ -41,10 +41,10 @@ SUBLET_DECL std::vector<value_id> external_roots(snapshot const& p, buffer_table
     for (buffer const& b : table.buffers)
         is_any = is_any || !b.eligible || has_role(b.role, value_role::external);
     if (!is_any) return roots;
-    std::vector<unsigned char> is_used(table.buffers.size(), 0);
-    for (touch t : p.touches({0, static_cast<step_id>(p.steps())})) is_used[table.buffer_of[t.value]] = 1;
+    sublet::table<buffer_id, unsigned char> is_used(table.buffers.size(), 0);
+    for (touch t : p.touches({0, step_id::of(p.steps())})) is_used[table.buffer_of[t.value]] = 1;
     for (edge_use u : p.edge_uses()) is_used[table.buffer_of[u.value]] = 1;
-    for (std::size_t i = 0; i != table.buffers.size(); ++i) {
+    for (buffer_id i = 0; i != table.buffers.size(); ++i) {
         buffer const& b = table.buffers[i];
         if (is_used[i] && (!b.eligible || has_role(b.role, value_role::external))) roots.push_back(b.root);
     }
@@ -53,12 +53,12 @@ SUBLET_DECL std::vector<value_id> external_roots(snapshot const& p, buffer_table
 
 SUBLET_DECL snapshot with_view_uses(snapshot const& p, plan_options const& options)
 {
-    std::vector<value_id> const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
-    std::vector<value_role> const role = options.role.tabulate(p.values(), "role");
+    table<value_id, value_id> const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
+    table<value_id, value_role> const role = options.role.tabulate(p.values(), "role");
     buffer_classes const classes = aliases(p.values(), [&](value_id v) { return alias_of[v]; });
-    std::vector<unsigned char> exists;
+    table<value_id, unsigned char> exists;
     for (value_role flags : role) exists.push_back(is_given(flags));
-    for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
+    for (touch t : p.touches({0, step_id::of(p.steps())}))
         if (t.defines()) exists[t.value] = 1;
     return with_effects(p, p.values(),
         [&](node_id n, effect_sink& sink) {
@@ -89,12 +89,12 @@ SUBLET_DECL std::optional<witness> list_planned(buffer_table const& table, memor
                                                 placement_problem& problem)
 {
     std::optional<witness> refuted = oversized_view(table);
-    std::vector<buffer_id> planned(table.buffers.size(), no_buffer); // by buffer: number in the problem
+    sublet::table<buffer_id, buffer_id> planned(table.buffers.size(), no_buffer); // in the problem
     std::size_t count = 0;
     for (buffer const& b : table.buffers) count += b.is_planned();
     problem.buffers.reserve(problem.buffers.size() + count);
     plan.buffers.reserve(plan.buffers.size() + count);
-    for (std::size_t i = 0; i != table.buffers.size(); ++i) {
+    for (buffer_id i = 0; i != table.buffers.size(); ++i) {
         buffer const& b = table.buffers[i];
         if (b.is_unsized()) plan.unsized.push_back(b.root);
         if (b.conflicting_pin != no_offset && !refuted && (b.is_planned() || b.is_empty_storage()))
@@ -104,29 +104,29 @@ SUBLET_DECL std::optional<witness> list_planned(buffer_table const& table, memor
                               .needed = b.conflicting_pin,
                               .pool = b.pool};
         if (!b.is_planned()) continue;
-        planned[i] = static_cast<buffer_id>(plan.buffers.size());
+        planned[i] = buffer_id::of(plan.buffers.size());
         problem.buffers.push_back({b.life, b.size, b.alignment, b.pool, b.pinned});
         plan.buffers.push_back({b.root, b.life, b.size, b.alignment, b.pool, no_offset});
     }
-    for (std::size_t i = 0; i != table.buffers.size(); ++i)
+    for (buffer_id i = 0; i != table.buffers.size(); ++i)
         if (buffer_id const over = table.buffers[i].over; over != no_buffer) {
             plan.buffers[planned[i]].over = planned[over];
             problem.colocated.push_back({planned[i], planned[over], 0});
         }
     plan.buffer_of.resize(table.buffer_of.size());
-    for (std::size_t v = 0; v != plan.buffer_of.size(); ++v) plan.buffer_of[v] = planned[table.buffer_of[v]];
+    for (value_id v = 0; v != plan.buffer_of.size(); ++v) plan.buffer_of[v] = planned[table.buffer_of[v]];
     bool has_empty = false;
     for (buffer const& b : table.buffers) has_empty = has_empty || b.is_empty_storage();
-    for (std::size_t v = 0; v != plan.buffer_of.size() && has_empty; ++v)
+    for (value_id v = 0; v != plan.buffer_of.size() && has_empty; ++v)
         if (buffer const& b = table.buffers[table.buffer_of[v]]; b.is_empty_storage())
             plan.empty.push_back(
-                {static_cast<value_id>(v), b.pool, b.pinned == no_offset ? byte_count{0} : b.pinned});
+                {v, b.pool, b.pinned == no_offset ? byte_count{0} : b.pinned});
     plan.offset_in_root = table.offset_in_root;
     return refuted;
 }
 
 SUBLET_DECL void set_chosen_pools(buffer_table& table, plan_options const& options,
-                                  std::vector<pool_limits> const& room)
+                                  sublet::table<pool_id, pool_limits> const& room)
 {
     if (options.pool_choices.empty()) return;
     memory_plan plan;
@@ -140,8 +140,8 @@ SUBLET_DECL void set_chosen_pools(buffer_table& table, plan_options const& optio
         if (b != no_buffer && plan.buffers[b].root == c.value) problem.choices.push_back({b, c.pool, c.cost});
     }
     deterministic_control control;
-    std::vector<pool_id> const chosen = choose_pools(problem, {}, control).pool_of;
-    std::size_t next = 0;
+    sublet::table<buffer_id, pool_id> const chosen = choose_pools(problem, {}, control).pool_of;
+    buffer_id next = 0;
     for (buffer& b : table.buffers)
         if (b.is_planned()) b.pool = chosen[next++];
 }
@@ -186,7 +186,7 @@ placement_witness(placement const& placed, placement_problem const& problem, mem
 
 SUBLET_DECL void set_offsets(placement const& placed, memory_plan& plan)
 {
-    for (std::size_t b = 0; b != plan.buffers.size(); ++b) plan.buffers[b].offset = placed.offset[b];
+    for (buffer_id b = 0; b != plan.buffers.size(); ++b) plan.buffers[b].offset = placed.offset[b];
     for (placement::pool_result const& pool : placed.pools) {
         plan.arena_bytes.push_back(pool.height);
         plan.blocks.insert(plan.blocks.end(), pool.blocks.begin(), pool.blocks.end());
@@ -202,12 +202,12 @@ SUBLET_DECL void set_offsets(placement const& placed, memory_plan& plan)
 // --- in place gains --------------------------------------------------------------------------------------
 
 SUBLET_DECL std::vector<memory_plan::in_place_gain> in_place_gains(buffer_table const& table,
-                                                                   std::vector<step_id> const& steps)
+                                                                   sublet::table<position_id, step_id> const& steps)
 {
     std::vector<memory_plan::in_place_gain> gains;
     if (table.in_place.empty()) return gains;
-    std::vector<step_id> position_of(steps.size());
-    for (step_id at = 0; at != steps.size(); ++at) position_of[steps[at]] = at;
+    sublet::table<step_id, position_id> position_of(steps.size());
+    for (position_id at = 0; at != steps.size(); ++at) position_of[steps[at]] = at;
 
     std::vector<sort_key> by_pool; // {pool, position, pair}
     by_pool.reserve(table.in_place.size());
@@ -219,10 +219,10 @@ SUBLET_DECL std::vector<memory_plan::in_place_gain> in_place_gains(buffer_table 
         gains.push_back({pair});
     }
     sort_by_key(by_pool);
-    auto const positions = static_cast<step_id>(steps.size());
+    auto const positions = static_cast<std::uint32_t>(steps.size());
     memory_pressure levels;
     for (std::size_t i = 0; i != by_pool.size();) {
-        auto const pool = static_cast<pool_id>(by_pool[i].key);
+        auto const pool = pool_id::of(by_pool[i].key);
         if (i == 0 || by_pool[i - 1].key != pool)
             levels = pressure(
                 table.buffers.size(),
@@ -255,8 +255,8 @@ enum class pair_choice : std::uint8_t { all, at_peak, none };
 
 class in_place_selector {
 public:
-    in_place_selector(buffer_table const& table, std::vector<step_id> const& steps,
-                      std::vector<pool_limits> const& pools, effort work)
+    in_place_selector(buffer_table const& table, sublet::table<position_id, step_id> const& steps,
+                      sublet::table<pool_id, pool_limits> const& pools, effort work)
         : table_(table), steps_(steps), pools_(pools), work_(work)
     {
     }
@@ -269,7 +269,7 @@ public:
         find_bounds(best);
         choice_.assign(bounds_.size(), pair_choice::all);
         for (pair_choice next : {pair_choice::at_peak, pair_choice::none}) try_with(next, best);
-        for (std::size_t pool = 0; pool != bounds_.size(); ++pool) {
+        for (pool_id pool = 0; pool != bounds_.size(); ++pool) {
             best.placed.pools[pool].lower_bound = bounds_[pool].bytes;
             best.placed.pools[pool].peak_position = bounds_[pool].peak_position;
         }
@@ -303,7 +303,7 @@ private:
             its.has_pairs = true;
             its.without = larger(its.without, gain.step_peak_bytes);
         }
-        for (std::size_t pool = 0; pool != bounds_.size(); ++pool) {
+        for (pool_id pool = 0; pool != bounds_.size(); ++pool) {
             placement::pool_result const& found = first.placed.pools[pool];
             pool_bound& its = bounds_[pool];
             its.bytes = found.lower_bound;
@@ -316,7 +316,7 @@ private:
             byte_count unit = 1;
             auto size = [&](buffer_id b) { return align_up(first.problem.buffers[b].size, unit); };
             std::size_t const buffers = first.problem.buffers.size();
-            auto const positions = static_cast<step_id>(steps_.size());
+            auto const positions = static_cast<std::uint32_t>(steps_.size());
             byte_count const peak = sublet::detail::pressure(buffers, life, size, positions).peak;
             its.without = checked_add(its.without, peak);
             if (found.height <= peak) continue;
@@ -327,7 +327,7 @@ private:
                         its.bytes = larger(its.bytes, b.pinned + b.size);
             }
             // If all offsets are multiples of one unit, all buffers but the highest occupy whole units.
-            unit = common_alignment(static_cast<pool_id>(pool));
+            unit = common_alignment(pool);
             if (unit <= 1 || larger(unit, found.height) > no_limit / 4) continue; // sums stay within 64 bits
             memory_pressure const aligned = sublet::detail::pressure(buffers, life, size, positions);
             byte_count padding = 0;
@@ -352,7 +352,7 @@ private:
         return common;
     }
 
-    bool is_worth_trying(pair_choice next, std::size_t pool, byte_count height) const
+    bool is_worth_trying(pair_choice next, pool_id pool, byte_count height) const
     {
         pool_bound const& its = bounds_[pool];
         if (!its.has_pairs || height <= its.bytes) return false;
@@ -364,7 +364,7 @@ private:
         return lowers && does_not;
     }
 
-    std::vector<memory_plan::in_place_pair> pairs_of(std::vector<pair_choice> const& taken) const
+    std::vector<memory_plan::in_place_pair> pairs_of(table<pool_id, pair_choice> const& taken) const
     {
         std::vector<memory_plan::in_place_pair> pairs;
         for (memory_plan::in_place_gain const& gain : matched_) {
@@ -378,16 +378,16 @@ private:
     /// Pools are independent, and packing the same problem again gives the same result.
     void try_with(pair_choice next, in_place_selection& best)
     {
-        std::vector<pair_choice> wanted = choice_;
+        table<pool_id, pair_choice> wanted = choice_;
         bool is_tried = false, is_best = true, is_better = false;
-        for (std::size_t pool = 0; pool != bounds_.size(); ++pool)
+        for (pool_id pool = 0; pool != bounds_.size(); ++pool)
             if (is_worth_trying(next, pool, best.placed.pools[pool].height)) {
                 wanted[pool] = next;
                 is_tried = true;
             }
         if (!is_tried) return;
         in_place_selection found = packed(pairs_of(wanted));
-        for (std::size_t pool = 0; pool != bounds_.size(); ++pool) {
+        for (pool_id pool = 0; pool != bounds_.size(); ++pool) {
             if (wanted[pool] == choice_[pool]) continue;
             bool const is_lower = found.placed.pools[pool].height < best.placed.pools[pool].height;
             if (is_lower) choice_[pool] = next;
@@ -400,22 +400,22 @@ private:
         bool has_pairs = false;
         byte_count bytes = 0;
         byte_count without = 0; // peak of the bytes live without any pair
-        step_id peak_position = 0;
+        position_id peak_position = 0;
     };
 
     buffer_table const& table_;
-    std::vector<step_id> const& steps_;
-    std::vector<pool_limits> const& pools_;
+    table<position_id, step_id> const& steps_;
+    table<pool_id, pool_limits> const& pools_;
     effort const work_;
     std::vector<memory_plan::in_place_gain> matched_;
-    std::vector<pool_bound> bounds_;  // by pool
-    std::vector<pair_choice> choice_; // by pool
+    table<pool_id, pool_bound> bounds_;
+    table<pool_id, pair_choice> choice_;
 };
 
 SUBLET_DECL in_place_selection select_in_place(buffer_table const& table,
                                                std::vector<memory_plan::in_place_pair> const& pairs,
-                                               std::vector<step_id> const& steps,
-                                               std::vector<pool_limits> const& pools, effort work)
+                                               sublet::table<position_id, step_id> const& steps,
+                                               sublet::table<pool_id, pool_limits> const& pools, effort work)
 {
     return in_place_selector(table, steps, pools, work).place(pairs);
 }

@@ -13,7 +13,7 @@ SUBLET_DECL void push_ranges(std::vector<live_range>& to, std::span<live_range c
 }
 
 SUBLET_DECL range_sets::range_sets(std::size_t owners, std::uint64_t most)
-    : head_(owners, 0), most_(smaller(most, std::uint64_t{no_step} / 2))
+    : head_(owners, 0), most_(smaller(most, std::uint64_t{no_position} / 2))
 {
     storage_.resize(smaller(owners, to_size(most_)) + 1);
 }
@@ -25,7 +25,7 @@ SUBLET_DECL void range_sets::erase(std::size_t owner)
 }
 
 SUBLET_DECL void range_sets::assign(std::size_t owner, std::vector<live_range> const& ranges,
-                                    step_id exact_until)
+                                    position_id exact_until)
 {
     if (!exact_until_.empty()) exact_until_[owner] = exact_until;
     if (head_[owner] != 0 && storage_[head_[owner]].last == ranges.size()) { // replaced in place
@@ -43,7 +43,7 @@ SUBLET_DECL void range_sets::assign(std::size_t owner, std::vector<live_range> c
         storage_.resize(storage_.capacity());
     }
     head_[owner] = static_cast<std::uint32_t>(used_);
-    storage_[used_++] = {static_cast<step_id>(owner), static_cast<step_id>(ranges.size())};
+    storage_[used_++] = {position_id::of(owner), position_id::of(ranges.size())};
     for (live_range const& r : ranges) storage_[used_++] = r;
     widest_ = larger(widest_, ranges.size());
     if (used_ > most_) coarsen();
@@ -59,10 +59,10 @@ SUBLET_DECL void range_sets::compact(std::size_t widest)
         std::size_t const kept = smaller(std::size_t{head.last}, widest);
         live_range const end = storage_[next - 1];
         head_[head.first] = static_cast<std::uint32_t>(to);
-        storage_[to++] = {head.first, static_cast<step_id>(kept)};
+        storage_[to++] = {head.first, position_id::of(kept)};
         for (std::size_t i = 1; i <= kept; ++i) storage_[to++] = storage_[from + i];
         if (kept == head.last) continue;
-        step_id& exact_until = exact_until_[head.first];
+        position_id& exact_until = exact_until_[head.first];
         exact_until = smaller(exact_until, storage_[to - 1].last);
         storage_[to - 1].last = end.last;
     }
@@ -78,7 +78,7 @@ SUBLET_DECL void range_sets::coarsen()
             most_ = 2 * std::uint64_t{used_};
             return;
         }
-        if (exact_until_.empty()) exact_until_.assign(head_.size(), no_step);
+        if (exact_until_.empty()) exact_until_.assign(head_.size(), no_position);
         widest_ -= (widest_ + 3) / 4;
         compact(widest_);
     }

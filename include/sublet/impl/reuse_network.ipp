@@ -10,36 +10,38 @@ namespace sublet::detail {
 
 SUBLET_DECL reuse_network::reuse_network(dependence_graph const& g, concurrent_live_ranges const& lives,
                                          conflict_ranges const& conflicts,
-                                         std::vector<byte_count> const& weights, std::uint64_t most_visits)
-    : begin_of(weights.size(), no_node), end_of(begin_of)
+                                         table<buffer_id, byte_count> const& weights,
+                                         std::uint64_t most_visits)
+    : begin_of(weights.size(), no_flow_node), end_of(begin_of)
 {
-    auto const buffers = static_cast<buffer_id>(weights.size());
+    auto const buffers = static_cast<std::uint32_t>(weights.size());
     for (buffer_id b = 0; b != buffers; ++b) {
         total = checked_add(total, weights[b]);
         if (weights[b] != 0 && lives.begins[b].size() > 1) multi_begin.push_back(b);
     }
-    if (conflicts.undecided != 0 || multi_begin.size() > most_visits / 16 / larger(buffers, buffer_id{1})) {
+    if (conflicts.undecided != 0 || multi_begin.size() > most_visits / 16 / larger(buffers, 1u)) {
         for (buffer_id b : multi_begin) relaxed += weights[b]; // as if they began only at the first position
         multi_begin.clear();
     }
-    auto const positions = static_cast<step_id>(g.positions());
+    auto const positions = static_cast<std::uint32_t>(g.positions());
     first_multi_end = 2 * positions;
-    std::vector<step_id> begun(positions, no_step); // by position: it if a buffer begins there, or one before
+    // Of each position: it if a buffer begins there, or one before.
+    table<position_id, position_id> begun(positions, no_position);
     for (buffer_id b = 0; b != buffers; ++b) {
         if (weights[b] == 0 || lives.begins[b].empty()) continue;
         begin_of[b] = 2 * lives.first(b);
         begun[lives.first(b)] = lives.first(b);
     }
-    for (step_id x = 0; x != positions; ++x) {
+    for (position_id x = 0; x != positions; ++x) {
         if (begun[x] == x) continue;
-        for (step_id y : g.before[x])
-            if (begun[y] != no_step && (begun[x] == no_step || begun[y] > begun[x])) begun[x] = begun[y];
+        for (position_id y : g.before[x])
+            if (begun[y] != no_position && (begun[x] == no_position || begun[y] > begun[x])) begun[x] = begun[y];
     }
     // Ranges decide begins only. Any other position is free if a begin before it is: without this a search
     // would not stop at a chain of steps that all change one buffer in place.
-    auto is_free = [&](buffer_id b, step_id x) {
+    auto is_free = [&](buffer_id b, position_id x) {
         x = begun[x];
-        if (x == no_step || x <= lives.ends[b].back()) return false;
+        if (x == no_position || x <= lives.ends[b].back()) return false;
         auto const conflicting = conflicts.of[b];
         std::size_t const at =
             partition_point(conflicting.size(), [&](std::size_t i) { return x < conflicting[i].last; });
@@ -53,82 +55,82 @@ SUBLET_DECL reuse_network::reuse_network(dependence_graph const& g, concurrent_l
     for (buffer_id b = 0; b != buffers; ++b) {
         if (weights[b] == 0 || lives.is_kept(b)) continue;
         if (free_points.is_cut_short[b] != 0) relaxed += weights[b]; // as if the last end were the only end
-        if (free_points.last_end[b] != no_step) {
+        if (free_points.last_end[b] != no_position) {
             end_of[b] = 2 * free_points.last_end[b] + 1;
         } else if (!free_points.lowest[b].empty() || !multi_begin.empty()) {
-            end_of[b] = first_multi_end + static_cast<node_id>(multi_end.size());
+            end_of[b] = first_multi_end + static_cast<flow_node>(multi_end.size());
             multi_end.push_back(b);
         }
     }
-    first_multi_begin = first_multi_end + static_cast<node_id>(multi_end.size());
+    first_multi_begin = first_multi_end + static_cast<flow_node>(multi_end.size());
     std::size_t const nodes = first_multi_begin + multi_begin.size();
     for (std::size_t k = 0; k != multi_begin.size(); ++k)
-        begin_of[multi_begin[k]] = first_multi_begin + static_cast<node_id>(k);
-    csr_rows const to_multi_begin = csr_rows::gathered(nodes, [&](auto add) {
+        begin_of[multi_begin[k]] = first_multi_begin + static_cast<flow_node>(k);
+    auto const to_multi_begin = flow_arcs::gathered(nodes, [&](auto add) {
         for (buffer_id v : multi_begin)
             for (buffer_id u = 0; u != buffers; ++u)
-                if (end_of[u] != no_node && reusable_by(conflicts, lives, u, v)) add(end_of[u], begin_of[v]);
+                if (end_of[u] != no_flow_node && reusable_by(conflicts, lives, u, v)) add(end_of[u], begin_of[v]);
     });
     arcs.reserve(nodes, g.edges() + positions + free_points.lowest.items() + to_multi_begin.items());
-    for (node_id t = 0; t != nodes; ++t) {
+    for (flow_node t = 0; t != nodes; ++t) {
         if (t < first_multi_end && t % 2 == 0) arcs.append(t + 1);
         else if (t < first_multi_begin)
-            for (step_id y :
+            for (position_id y :
                  t < first_multi_end ? g.after[t / 2] : free_points.lowest[multi_end[t - first_multi_end]])
                 arcs.append(2 * y);
-        for (node_id sink : to_multi_begin[t]) arcs.append(sink);
+        for (flow_node sink : to_multi_begin[t]) arcs.append(sink);
         arcs.close_row();
     }
     demand.assign(nodes, 0);
     supply.assign(nodes, 0);
     for (buffer_id b = 0; b != buffers; ++b) {
-        if (begin_of[b] != no_node) demand[begin_of[b]] += weights[b];
-        if (end_of[b] != no_node) supply[end_of[b]] += weights[b];
+        if (begin_of[b] != no_flow_node) demand[begin_of[b]] += weights[b];
+        if (end_of[b] != no_flow_node) supply[end_of[b]] += weights[b];
     }
 }
 
 // --- reduced network -------------------------------------------------------------------------------------
 
 SUBLET_DECL reduced_network::reduced_network(reuse_network const& net)
-    : demand(net.demand), supply(net.supply), is_gone_(net.arcs.rows(), 0), number_(net.arcs.rows(), no_node),
+    : demand(net.demand), supply(net.supply), is_gone_(net.arcs.rows(), 0), number_(net.arcs.rows(), no_flow_node),
       left_(net.arcs.rows()), topological_(net.arcs.rows())
 {
-    auto const nodes = static_cast<node_id>(left_);
-    node_id const multi_ends = net.first_multi_begin - net.first_multi_end;
-    for (node_id x = 0; x != nodes; ++x) { // nodes of multi_end buffers have no predecessors
+    auto const nodes = static_cast<flow_node>(left_);
+    flow_node const multi_ends = net.first_multi_begin - net.first_multi_end;
+    for (flow_node x = 0; x != nodes; ++x) { // nodes of multi_end buffers have no predecessors
         topological_[x] = x < net.first_multi_end     ? x + multi_ends
                           : x < net.first_multi_begin ? x - net.first_multi_end
                                                       : x;
         demand[topological_[x]] = net.demand[x];
         supply[topological_[x]] = net.supply[x];
     }
-    for (node_id x = 0; x != nodes; ++x) joined_with_.push_back(x);
-    before_ = csr_rows::gathered(nodes, [&](auto add) {
-        for (node_id x = 0; x != nodes; ++x)
-            for (node_id y : net.arcs[x]) add(topological_[y], topological_[x]);
+    for (flow_node x = 0; x != nodes; ++x) joined_with_.push_back(x);
+    before_ = flow_arcs::gathered(nodes, [&](auto add) {
+        for (flow_node x = 0; x != nodes; ++x)
+            for (flow_node y : net.arcs[x]) add(topological_[y], topological_[x]);
     });
     arcs = before_.transposed(nodes);
     for (bool is_worth_it = true; is_worth_it && left_ != 0; rebuild()) is_worth_it = sweep();
 
-    csr_rows compact;
+    flow_arcs compact;
     std::vector<byte_count> left_demand, left_supply;
-    for (node_id x = 0; x != nodes; ++x) {
+    for (flow_node x = 0; x != nodes; ++x) {
         if (!is_left(x)) continue;
         serve_itself(x);
-        number_[x] = static_cast<node_id>(left_demand.size());
+        number_[x] = static_cast<flow_node>(left_demand.size());
         left_demand.push_back(demand[x]);
         left_supply.push_back(supply[x]);
     }
     compact.reserve(left_, left_ == 0 ? 0 : arcs.items());
-    for (node_id x = 0; x != nodes; ++x) {
+    for (flow_node x = 0; x != nodes; ++x) {
         if (!is_left(x)) continue;
-        for (node_id y : arcs[x]) compact.append(number_[y]);
+        for (flow_node y : arcs[x]) compact.append(number_[y]);
         compact.close_row();
     }
     arcs = std::move(compact);
     demand = std::move(left_demand);
     supply = std::move(left_supply);
-    before_ = csr_rows();
+    before_ = flow_arcs();
 }
 
 SUBLET_DECL bool reduced_network::sweep()
@@ -136,35 +138,35 @@ SUBLET_DECL bool reduced_network::sweep()
     std::size_t const before = left_;
     row_after_.resize(joined_with_.size());
     row_before_.resize(joined_with_.size());
-    for (node_id x = 0; x != joined_with_.size(); ++x) row_after_[x] = row_before_[x] = x;
-    for (node_id x = 0; x != joined_with_.size(); ++x)
-        for (node_id at = x; at != no_node && is_left(at);) at = reduce(at);
+    for (flow_node x = 0; x != joined_with_.size(); ++x) row_after_[x] = row_before_[x] = x;
+    for (flow_node x = 0; x != joined_with_.size(); ++x)
+        for (flow_node at = x; at != no_flow_node && is_left(at);) at = reduce(at);
     return 8 * (before - left_) >= before;
 }
 
-SUBLET_DECL node_id reduced_network::reduce(node_id x)
+SUBLET_DECL flow_node reduced_network::reduce(flow_node x)
 {
     serve_itself(x);
     if (demand[x] == 0) {
-        node_id const y = only_neighbor(x, arcs, row_after_[x]);
+        flow_node const y = only_neighbor(x, arcs, row_after_[x]);
         if (y == x) remove(x, removal::not_in_cut);
-        if (y != x && y != no_node) {
+        if (y != x && y != no_flow_node) {
             remove(x, removal::joined, y);
-            row_before_[y] = only_neighbor(y, before_, row_before_[y]) == y ? row_before_[x] : no_node;
+            row_before_[y] = only_neighbor(y, before_, row_before_[y]) == y ? row_before_[x] : no_flow_node;
         }
-        if (y != no_node) return no_node;
+        if (y != no_flow_node) return no_flow_node;
     }
-    if (supply[x] != 0 || (demand[x] == 0 && row_after_[x] == no_node)) return no_node;
-    node_id const w = only_neighbor(x, before_, row_before_[x]);
-    if (w == no_node) return no_node;
+    if (supply[x] != 0 || (demand[x] == 0 && row_after_[x] == no_flow_node)) return no_flow_node;
+    flow_node const w = only_neighbor(x, before_, row_before_[x]);
+    if (w == no_flow_node) return no_flow_node;
     removal const if_demanding = w == x ? removal::in_cut : removal::joined;
     remove(x, demand[x] != 0 ? if_demanding : removal::in_cut_if_any, w);
-    if (w == x) return no_node;
-    row_after_[w] = only_neighbor(w, arcs, row_after_[w]) == w ? row_after_[x] : no_node;
+    if (w == x) return no_flow_node;
+    row_after_[w] = only_neighbor(w, arcs, row_after_[w]) == w ? row_after_[x] : no_flow_node;
     return w;
 }
 
-SUBLET_DECL void reduced_network::serve_itself(node_id x)
+SUBLET_DECL void reduced_network::serve_itself(flow_node x)
 {
     byte_count const bytes = smaller(supply[x], demand[x]);
     supply[x] -= bytes;
@@ -172,17 +174,17 @@ SUBLET_DECL void reduced_network::serve_itself(node_id x)
     routed += bytes;
 }
 
-SUBLET_DECL void reduced_network::remove(node_id x, removal how, node_id with)
+SUBLET_DECL void reduced_network::remove(flow_node x, removal how, flow_node with)
 {
     removed_node& it = removed_.emplace_back(removed_node{x, how, with});
     if (how == removal::in_cut_if_any) {
         it.first_next = next_.size();
-        for (node_id y : arcs[row_after_[x]])
-            if (node_id const z = find(y); z != x && is_gone_[z] == 0) next_.push_back(z);
+        for (flow_node y : arcs[row_after_[x]])
+            if (flow_node const z = find(y); z != x && is_gone_[z] == 0) next_.push_back(z);
         it.last_next = next_.size();
     }
     --left_;
-    if (with == no_node || with == x) {
+    if (with == no_flow_node || with == x) {
         is_gone_[x] = 1;
         return;
     }
@@ -191,14 +193,14 @@ SUBLET_DECL void reduced_network::remove(node_id x, removal how, node_id with)
     supply[with] += supply[x];
 }
 
-SUBLET_DECL node_id reduced_network::only_neighbor(node_id x, csr_rows const& rows, node_id row)
+SUBLET_DECL flow_node reduced_network::only_neighbor(flow_node x, flow_arcs const& rows, flow_node row)
 {
-    if (row == no_node) return no_node;
-    node_id only = x;
-    for (node_id y : rows[row]) {
-        node_id const z = find(y);
+    if (row == no_flow_node) return no_flow_node;
+    flow_node only = x;
+    for (flow_node y : rows[row]) {
+        flow_node const z = find(y);
         if (z == x || z == only || is_gone_[z] != 0) continue;
-        if (only != x) return no_node;
+        if (only != x) return no_flow_node;
         only = z;
     }
     return only;
@@ -207,21 +209,21 @@ SUBLET_DECL node_id reduced_network::only_neighbor(node_id x, csr_rows const& ro
 SUBLET_DECL void reduced_network::rebuild()
 {
     if (left_ == 0) return;
-    auto const nodes = static_cast<node_id>(joined_with_.size());
-    before_ = csr_rows::gathered(nodes, [&](auto add) {
-        for (node_id x = 0; x != nodes; ++x) {
-            node_id const from = find(x);
+    auto const nodes = static_cast<flow_node>(joined_with_.size());
+    before_ = flow_arcs::gathered(nodes, [&](auto add) {
+        for (flow_node x = 0; x != nodes; ++x) {
+            flow_node const from = find(x);
             if (is_gone_[from] != 0) continue;
-            for (node_id y : arcs[x])
-                if (node_id const to = find(y); to != from && is_gone_[to] == 0) add(to, from);
+            for (flow_node y : arcs[x])
+                if (flow_node const to = find(y); to != from && is_gone_[to] == 0) add(to, from);
         }
     });
-    csr_rows const repeated = before_.transposed(nodes);
-    arcs = csr_rows();
+    flow_arcs const repeated = before_.transposed(nodes);
+    arcs = flow_arcs();
     arcs.reserve(nodes, repeated.items());
-    for (node_id x = 0; x != nodes; ++x) {
-        node_id last = no_node;
-        for (node_id y : repeated[x])
+    for (flow_node x = 0; x != nodes; ++x) {
+        flow_node last = no_flow_node;
+        for (flow_node y : repeated[x])
             if (y != last) arcs.append(last = y);
         arcs.close_row();
     }
@@ -232,33 +234,33 @@ SUBLET_DECL std::vector<unsigned char>
 reduced_network::whole_cut(std::vector<unsigned char> const& reduced_cut) const
 {
     std::vector<unsigned char> cut(number_.size()), whole(number_.size());
-    for (node_id x = 0; x != number_.size(); ++x)
-        if (number_[x] != no_node) cut[x] = reduced_cut[number_[x]];
+    for (flow_node x = 0; x != number_.size(); ++x)
+        if (number_[x] != no_flow_node) cut[x] = reduced_cut[number_[x]];
     for (std::size_t i = removed_.size(); i-- != 0;) {
         removed_node const& it = removed_[i];
         if (it.how == removal::in_cut) cut[it.node] = 1;
         if (it.how == removal::joined) cut[it.node] = cut[it.with];
         for (std::size_t k = it.first_next; k != it.last_next; ++k) cut[it.node] |= cut[next_[k]];
     }
-    for (node_id x = 0; x != whole.size(); ++x) whole[x] = cut[topological_[x]];
+    for (flow_node x = 0; x != whole.size(); ++x) whole[x] = cut[topological_[x]];
     return whole;
 }
 
 // --- antichain flow --------------------------------------------------------------------------------------
 
-SUBLET_DECL antichain_flow::antichain_flow(csr_rows const& heads)
+SUBLET_DECL antichain_flow::antichain_flow(flow_arcs const& heads)
     : excess(heads.rows(), 0), heads_(heads), tail_(heads.items()), flow_(heads.items(), 0),
       path_arc_(heads.rows(), 0), seen_(heads.rows(), 0)
 {
-    for (node_id t = 0; t != heads.rows(); ++t)
-        for (node_id const& head : heads[t]) tail_[arc(head)] = t;
-    in_arcs_ = csr_rows::gathered(heads.rows(), [&](auto add) {
-        for (node_id t = 0; t != heads.rows(); ++t)
-            for (node_id const& head : heads[t]) add(head, arc(head));
+    for (flow_node t = 0; t != heads.rows(); ++t)
+        for (flow_node const& head : heads[t]) tail_[arc(head)] = t;
+    in_arcs_ = csr_rows<flow_node, std::uint32_t>::gathered(heads.rows(), [&](auto add) {
+        for (flow_node t = 0; t != heads.rows(); ++t)
+            for (flow_node const& head : heads[t]) add(head, arc(head));
     });
 }
 
-SUBLET_DECL void antichain_flow::pull_adjacent(node_id x, byte_count need)
+SUBLET_DECL void antichain_flow::pull_adjacent(flow_node x, byte_count need)
 {
     auto const arcs = in_arcs_[x];
     for (std::size_t i = arcs.size(); i-- != 0;)
@@ -267,37 +269,37 @@ SUBLET_DECL void antichain_flow::pull_adjacent(node_id x, byte_count need)
         move(arcs[i], smaller(excess[tail_[arcs[i]]], need - excess[x]));
 }
 
-SUBLET_DECL void antichain_flow::augment(node_id x, byte_count need, std::uint64_t most)
+SUBLET_DECL void antichain_flow::augment(flow_node x, byte_count need, std::uint64_t most)
 {
     while (excess[x] < need && !is_in_cut(x) && visits < most)
         if (!search(x, need, (most - visits) / 16 + 1)) return;
 }
 
-SUBLET_DECL std::uint32_t antichain_flow::arc(node_id const& head) const
+SUBLET_DECL std::uint32_t antichain_flow::arc(flow_node const& head) const
 {
     return static_cast<std::uint32_t>(&head - heads_[0].data());
 }
 
-SUBLET_DECL bool antichain_flow::search(node_id x, byte_count need, std::uint64_t most)
+SUBLET_DECL bool antichain_flow::search(flow_node x, byte_count need, std::uint64_t most)
 {
     ++searches_;
     queue_.assign(1, x);
     seen_[x] = searches_;
     for (std::size_t i = 0; i != queue_.size(); ++i) {
         if (i == most) return false;
-        node_id const at = queue_[i];
+        flow_node const at = queue_[i];
         ++visits;
         for (std::uint32_t a : in_arcs_[at])
             if (visit(tail_[a], a) && push_along_path(tail_[a], x, need)) return true;
-        for (node_id const& head : heads_[at])
+        for (flow_node const& head : heads_[at])
             if (flow_[arc(head)] != 0 && visit(head, arc(head)) && push_along_path(head, x, need))
                 return true;
     }
-    for (node_id at : queue_) seen_[at] = in_cut;
+    for (flow_node at : queue_) seen_[at] = in_cut;
     return true;
 }
 
-SUBLET_DECL bool antichain_flow::visit(node_id at, std::uint32_t a)
+SUBLET_DECL bool antichain_flow::visit(flow_node at, std::uint32_t a)
 {
     if (seen_[at] >= searches_) return false; // also if in the cut
     seen_[at] = searches_;
@@ -306,17 +308,17 @@ SUBLET_DECL bool antichain_flow::visit(node_id at, std::uint32_t a)
     return excess[at] != 0;
 }
 
-SUBLET_DECL bool antichain_flow::push_along_path(node_id from, node_id x, byte_count need)
+SUBLET_DECL bool antichain_flow::push_along_path(flow_node from, flow_node x, byte_count need)
 {
     byte_count bytes = larger(smaller(excess[from], need - excess[x]), excess[from] / 2);
-    for (node_id at = from; at != x;) {
+    for (flow_node at = from; at != x;) {
         std::uint32_t const a = path_arc_[at];
         bool const is_back = tail_[a] != at;
         if (is_back) bytes = smaller(bytes, flow_[a]);
         at = is_back ? tail_[a] : head_of(a);
     }
     bool is_saturated = false;
-    for (node_id at = from; at != x;) {
+    for (flow_node at = from; at != x;) {
         std::uint32_t const a = path_arc_[at];
         bool const is_back = tail_[a] != at;
         if (is_back) is_saturated |= (flow_[a] -= bytes) == 0;

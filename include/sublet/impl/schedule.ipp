@@ -16,53 +16,54 @@ namespace sublet::detail {
 
 /// The longest path from each position along `edges`, itself included. `upwards`: positions ascend, so that
 /// the targets of edges come first.
-SUBLET_DECL std::vector<tick_count> longest_paths(csr_rows const& edges,
-                                                  std::vector<tick_count> const& length, bool upwards)
+SUBLET_DECL table<position_id, tick_count> longest_paths(csr_rows<position_id, position_id> const& edges,
+                                                  table<position_id, tick_count> const& length, bool upwards)
 {
     std::size_t const n = edges.rows();
-    std::vector<tick_count> path(n);
+    table<position_id, tick_count> path(n);
     for (std::size_t i = 0; i != n; ++i) {
-        std::size_t const at = upwards ? i : n - 1 - i;
+        auto const at = position_id::of(upwards ? i : n - 1 - i);
         tick_count longest = 0;
-        for (step_id next : edges[at]) longest = larger(longest, path[next]);
+        for (position_id next : edges[at]) longest = larger(longest, path[next]);
         path[at] = longest + length[at];
     }
     return path;
 }
 
-SUBLET_DECL std::vector<tick_count> list_schedule(csr_rows const& after, csr_rows const& before,
-                                                  std::size_t workers, std::vector<tick_count> const& length,
-                                                  std::vector<tick_count> const& path_ahead, bool upwards)
+SUBLET_DECL table<position_id, tick_count> list_schedule(csr_rows<position_id, position_id> const& after, csr_rows<position_id, position_id> const& before,
+                                                  std::size_t workers, table<position_id, tick_count> const& length,
+                                                  table<position_id, tick_count> const& path_ahead, bool upwards)
 {
     std::size_t const n = after.rows();
-    std::vector<tick_count> end(n);
-    std::vector<step_id> waits, free; // `free`: of length 0, without unfinished predecessors
+    table<position_id, tick_count> end(n);
+    table<position_id, std::uint32_t> waits;
+    std::vector<position_id> free; // of length 0, without unfinished predecessors
     waits.reserve(n);
     std::priority_queue<sort_key> ready, running; // greatest on top
-    auto found = [&](step_id at) {
+    auto found = [&](position_id at) {
         if (length[at] == 0) free.push_back(at);
-        else ready.push({path_ahead[at], upwards ? descending(at) : at, at});
+        else ready.push({path_ahead[at], upwards ? descending(at) : +at, at});
     };
-    auto finish = [&](step_id at) {
-        for (step_id next : after[at])
+    auto finish = [&](position_id at) {
+        for (position_id next : after[at])
             if (--waits[next] == 0) found(next);
     };
-    for (step_id at = 0; at != n; ++at) waits.push_back(static_cast<step_id>(before[at].size()));
-    for (step_id at = 0; at != n; ++at)
+    for (position_id at = 0; at != n; ++at) waits.push_back(static_cast<std::uint32_t>(before[at].size()));
+    for (position_id at = 0; at != n; ++at)
         if (before[at].empty()) found(at);
     for (tick_count now = 0;; now = descending(running.top().key)) {
         while (!running.empty() && descending(running.top().key) == now) {
-            step_id const at = running.top().id;
+            position_id const at = running.top().id;
             running.pop();
             finish(at);
         }
         while (!free.empty()) {
-            step_id const at = free.back();
+            position_id const at = free.back();
             free.pop_back();
             finish(at);
         }
         while (!ready.empty() && running.size() != workers) {
-            step_id const at = ready.top().id;
+            position_id const at = ready.top().id;
             ready.pop();
             end[at] = now + length[at];
             running.push({descending(end[at]), 0, at});
@@ -71,26 +72,27 @@ SUBLET_DECL std::vector<tick_count> list_schedule(csr_rows const& after, csr_row
     }
 }
 
-SUBLET_DECL schedule_times parallel_schedule(dependence_graph const& g, per_value<tick_count> const& duration,
+SUBLET_DECL schedule_times parallel_schedule(dependence_graph const& g,
+                                             per_value<tick_count, step_id> const& duration,
                                              parallel_schedule_options const& options)
 {
     SUBLET_EXPECTS(!g.violation, "sublet: a program without a concurrent reading has no schedule");
     auto const durations = duration.tabulate(g.position_of.size(), "duration");
     tick_count all = 0;
-    for (std::size_t s = 0; s != durations.size(); ++s) {
+    for (step_id s = 0; s != durations.size(); ++s) {
         SUBLET_EXPECTS(durations[s] != 0, "sublet: the duration of step % is 0 (a schedule needs at least 1)",
                        s);
         all = checked_add(all, durations[s]);
     }
     std::size_t const n = g.positions();
-    std::vector<tick_count> length(n, 0); // 0 at the position of early reads
-    for (std::size_t s = 0; s != durations.size(); ++s) length[g.position_of[s]] = durations[s];
+    table<position_id, tick_count> length(n, 0); // 0 at the position of early reads
+    for (step_id s = 0; s != durations.size(); ++s) length[g.position_of[s]] = durations[s];
 
     schedule_times schedule;
     bool const earliest = options.side == schedule_side::earliest;
-    csr_rows const &onwards = earliest ? g.after : g.before, &back = earliest ? g.before : g.after;
+    csr_rows<position_id, position_id> const &onwards = earliest ? g.after : g.before, &back = earliest ? g.before : g.after;
     bool const is_limited = options.workers != 0 && options.workers < durations.size();
-    std::vector<tick_count> end = detail::longest_paths(back, length, earliest);
+    table<position_id, tick_count> end = detail::longest_paths(back, length, earliest);
     for (tick_count t : end) schedule.critical_path = detail::larger(schedule.critical_path, t);
     schedule.makespan = schedule.critical_path;
     if (is_limited) {
@@ -100,7 +102,7 @@ SUBLET_DECL schedule_times parallel_schedule(dependence_graph const& g, per_valu
     }
     schedule.start.reserve(n);
     schedule.end.reserve(n);
-    for (std::size_t at = 0; at != n; ++at) {
+    for (position_id at = 0; at != n; ++at) {
         tick_count const ends = end[g.position_of[g.step_at[at]]], takes = durations[g.step_at[at]];
         schedule.start.push_back(earliest ? ends - takes : schedule.makespan - ends);
         schedule.end.push_back(schedule.start.back() + takes);
@@ -110,25 +112,25 @@ SUBLET_DECL schedule_times parallel_schedule(dependence_graph const& g, per_valu
 
 // --- schedule live ranges --------------------------------------------------------------------------------
 
-SUBLET_DECL std::vector<live_range> schedule_live_ranges(concurrent_live_ranges const& lives,
+SUBLET_DECL table<buffer_id, live_range> schedule_live_ranges(concurrent_live_ranges const& lives,
                                                          schedule_times const& schedule)
 {
     SUBLET_EXPECTS(schedule.start.size() == lives.positions, "sublet: the schedule is of another graph");
-    std::vector<tick_count> starts = schedule.start;
+    table<position_id, tick_count> starts = schedule.start;
     std::sort(starts.begin(), starts.end());
     auto number_of = [&starts](tick_count t) {
-        return static_cast<step_id>(
+        return position_id::of(
             partition_point(starts.size(), [&](std::size_t i) { return starts[i] >= t; }));
     };
-    std::vector<live_range> result;
+    table<buffer_id, live_range> result;
     result.reserve(lives.buffers());
     for (buffer_id b = 0; b != lives.buffers(); ++b) {
         tick_count begin = lives.begins[b].empty() ? 0 : no_limit, end = 0;
-        for (step_id at : lives.begins[b]) begin = smaller(begin, schedule.start[at]);
-        for (step_id at : lives.ends[b])
+        for (position_id at : lives.begins[b]) begin = smaller(begin, schedule.start[at]);
+        for (position_id at : lives.ends[b])
             end = at == lives.positions ? no_limit : larger(end, schedule.end[at]);
-        step_id const first = number_of(begin);
-        result.push_back({first, larger(number_of(end), first + 1)});
+        position_id const first = number_of(begin);
+        result.push_back({first, larger(number_of(end), position_id{first + 1})});
     }
     return result;
 }
@@ -141,47 +143,47 @@ SUBLET_DECL scheduled_graph in_schedule_order(dependence_graph const& g, schedul
     SUBLET_EXPECTS(schedule.start.size() == n, "sublet: the schedule is of another graph");
     std::vector<sort_key> order;
     order.reserve(n);
-    for (step_id at = 0; at != n; ++at) order.push_back({schedule.start[at], 0, at});
+    for (position_id at = 0; at != n; ++at) order.push_back({schedule.start[at], 0, at});
     sort_by_key(order);
-    std::vector<step_id> place(n);
-    for (step_id i = 0; i != n; ++i) place[order[i].id] = i;
+    table<position_id, position_id> place(n);
+    for (position_id i = 0; i != n; ++i) place[position_id{order[i].id}] = i;
 
     scheduled_graph result;
-    result.graph.before = csr_rows::gathered(n, [&](auto add) {
-        for (step_id i = 0; i != n; ++i)
-            for (step_id next : g.after[order[i].id]) add(place[next], i);
+    result.graph.before = csr_rows<position_id, position_id>::gathered(n, [&](auto add) {
+        for (position_id i = 0; i != n; ++i)
+            for (position_id next : g.after[position_id{order[i].id}]) add(place[next], i);
     });
     result.graph.after = result.graph.before.transposed(n);
     result.schedule.makespan = schedule.makespan;
     result.schedule.critical_path = schedule.critical_path;
     for (sort_key const& o : order) {
-        result.graph.step_at.push_back(g.step_at[o.id]);
-        result.schedule.start.push_back(schedule.start[o.id]);
-        result.schedule.end.push_back(schedule.end[o.id]);
+        position_id const at = o.id;
+        result.graph.step_at.push_back(g.step_at[at]);
+        result.schedule.start.push_back(schedule.start[at]);
+        result.schedule.end.push_back(schedule.end[at]);
     }
-    for (step_id at : g.position_of) result.graph.position_of.push_back(place[at]);
+    for (position_id at : g.position_of) result.graph.position_of.push_back(place[at]);
     return result;
 }
 
 // --- schedule conflicts ----------------------------------------------------------------------------------
 
-SUBLET_DECL live_range_lists schedule_conflicts(live_range_lists const& exact,
-                                                concurrent_live_ranges const& lives,
-                                                std::vector<live_range> const& in_schedule,
-                                                std::vector<unsigned char> const& may_wait)
+SUBLET_DECL buffer_range_lists schedule_conflicts(buffer_range_lists const& exact,
+                                                  concurrent_live_ranges const& lives,
+                                                  table<buffer_id, live_range> const& in_schedule,
+                                                  table<buffer_id, unsigned char> const& may_wait)
 {
     SUBLET_EXPECTS(exact.values() == lives.buffers() && in_schedule.size() == lives.buffers() &&
                        may_wait.size() == lives.buffers(),
                    "sublet: a table needs one entry for each buffer");
-    step_id const positions = lives.positions;
-    std::vector<unsigned char> waits(positions); // by position: a buffer that may wait begins there
+    std::uint32_t const positions = lives.positions;
+    table<position_id, unsigned char> waits(positions); // a buffer that may wait begins there
     for (buffer_id b = 0; b != lives.buffers(); ++b)
-        for (step_id at : lives.begins[b])
+        for (position_id at : lives.begins[b])
             if (may_wait[b]) waits[at] = 1;
-    std::vector<step_id> next_change(std::size_t{positions} + 1,
-                                     positions); // next position where `waits` changes
-    for (step_id at = positions; at-- != 0;)
-        next_change[at] = at + 1 != positions && waits[at] == waits[at + 1] ? next_change[at + 1] : at + 1;
+    table<position_id, position_id> next_change(std::size_t{positions} + 1, positions); // the next position where `waits` changes
+    for (position_id at = positions; at-- != 0;)
+        next_change[at] = at + 1 != positions && waits[at] == waits[at + 1] ? next_change[at + 1] : position_id{at + 1};
 
     std::vector<std::uint32_t> first{0};
     std::vector<live_range> ranges;
@@ -191,13 +193,13 @@ SUBLET_DECL live_range_lists schedule_conflicts(live_range_lists const& exact,
         else ranges.push_back(r);
     };
     for (buffer_id b = 0; b != lives.buffers(); ++b) {
-        step_id const until = in_schedule[b].last;
+        position_id const until = in_schedule[b].last;
         std::size_t const most = exact.ranges() + 64 * (std::size_t{b} + 1);
         for (live_range r : exact[b]) {
             add({r.first, smaller(r.last, until)});
-            step_id at = larger(r.first, until);
+            position_id at = larger(r.first, until);
             while (!may_wait[b] && at < r.last && ranges.size() < most) {
-                step_id const next = smaller(next_change[at], r.last);
+                position_id const next = smaller(next_change[at], r.last);
                 if (!waits[at]) add({at, next});
                 at = next;
             }
@@ -212,7 +214,7 @@ SUBLET_DECL live_range_lists schedule_conflicts(live_range_lists const& exact,
 /// Calls `takes(b, a, bytes)` for the buffers b in order of their live ranges, and for each range of bytes of
 /// which a was the last occupant.  O(n log n), n = buffers
 template <class Buffer, class Takes>
-void follow_occupants(concurrent_live_ranges const& lives, std::vector<Buffer> const& placed, Takes takes)
+void follow_occupants(concurrent_live_ranges const& lives, table<buffer_id, Buffer> const& placed, Takes takes)
 {
     std::vector<sort_key> arrivals; // given buffers precede those that begin at the same position
     for (buffer_id b = 0; b != placed.size(); ++b) {
@@ -243,14 +245,14 @@ void follow_occupants(concurrent_live_ranges const& lives, std::vector<Buffer> c
 }
 
 SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_live_ranges const& lives,
-                                      std::vector<memory_plan::placed_buffer> const& placed)
+                                      table<buffer_id, memory_plan::placed_buffer> const& placed)
 {
     SUBLET_EXPECTS(!g.violation && g.positions() == lives.positions && lives.buffers() == placed.size(),
                    "sublet: these are lives of another graph, or other buffers");
     handoff_set result;
-    auto is_edge = [&g](step_id from, step_id to) {
+    auto is_edge = [&g](position_id from, position_id to) {
         if (is_listed(g.before[to], from)) return true;
-        for (step_id early : g.before[to])
+        for (position_id early : g.before[to])
             if (g.step_at[early] == g.step_at[to] && is_listed(g.before[early], from)) return true;
         return false;
     };
@@ -259,9 +261,9 @@ SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_live
         ++result.takeovers;
         if (!result.clash && (lives.is_kept(a) || lives.begins[b].empty())) result.clash = {a, b, {}};
         if (result.clash) return;
-        for (step_id end : lives.ends[a])
-            for (step_id begin : lives.begins[b]) {
-                step_id const from = g.position_of[g.step_at[end]], to = g.position_of[g.step_at[begin]];
+        for (position_id end : lives.ends[a])
+            for (position_id begin : lives.begins[b]) {
+                position_id const from = g.position_of[g.step_at[end]], to = g.position_of[g.step_at[begin]];
                 if (from != to && !is_edge(from, to))
                     waits.push_back({std::uint64_t{from} << 32 | to, taken, 0});
             }
@@ -273,33 +275,36 @@ SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_live
             waits[result.waits - 1].tie += wait.tie;
         else waits[result.waits++] = wait;
     waits.resize(result.waits);
+    struct position_pair {
+        position_id from, to;
+    };
     auto wait_of = [&waits](std::size_t i) {
-        return csr_graph::edge{static_cast<step_id>(waits[i].key >> 32), static_cast<step_id>(waits[i].key)};
+        return position_pair{position_id::of(waits[i].key >> 32), position_id::of(waits[i].key)};
     };
 
-    auto const positions = static_cast<step_id>(g.positions());
-    auto step_position = [&g](step_id at) { return g.position_of[g.step_at[at]]; }; // one node per step
-    csr_rows const after = csr_rows::gathered(positions, [&](auto add) {
-        for (step_id at = 0; at != positions; ++at)
-            for (step_id next : g.after[at])
+    auto const positions = static_cast<std::uint32_t>(g.positions());
+    auto step_position = [&g](position_id at) { return g.position_of[g.step_at[at]]; }; // one node per step
+    auto const after = csr_rows<position_id, position_id>::gathered(positions, [&](auto add) {
+        for (position_id at = 0; at != positions; ++at)
+            for (position_id next : g.after[at])
                 if (step_position(at) != step_position(next)) add(at, step_position(next));
         for (std::size_t i = 0; i != waits.size(); ++i) add(wait_of(i).from, wait_of(i).to);
     });
-    std::vector<step_id> waiting(positions, 0);
-    for (step_id at = 0; at != positions; ++at)
-        for (step_id next : after[at]) ++waiting[next];
-    std::vector<step_id> const order =
+    table<position_id, std::uint32_t> waiting(positions, 0);
+    for (position_id at = 0; at != positions; ++at)
+        for (position_id next : after[at]) ++waiting[next];
+    std::vector<position_id> const order =
         topological_points(after, waiting, dependence_options::position_order::as_listed);
     if (order.size() != positions) {
         result.clash = handoff_clash{};
-        for (step_id at : residual_cycle(after, waiting)) result.clash->cycle.push_back(g.step_at[at]);
+        for (position_id at : residual_cycle(after, waiting)) result.clash->cycle.push_back(g.step_at[at]);
         return result;
     }
-    std::vector<step_id>& place = waiting; // by position: its index in an order that keeps all waits
-    for (step_id i = 0; i != positions; ++i) place[order[i]] = i;
-    csr_rows const before = csr_rows::gathered(positions, [&](auto add) {
-        for (step_id at = 0; at != positions; ++at)
-            for (step_id next : after[at]) add(place[next], place[at]);
+    table<position_id, node_id> place(positions); // the index in an order that keeps all waits
+    for (node_id i = 0; i != positions; ++i) place[order[i]] = i;
+    auto const before = csr_rows<node_id, node_id>::gathered(positions, [&](auto add) {
+        for (position_id at = 0; at != positions; ++at)
+            for (position_id next : after[at]) add(place[next], place[at]);
     });
     auto const is_implied = has_indirect_path(before, waits.size(), [&](std::uint32_t i) {
         return csr_graph::edge{place[wait_of(i).from], place[wait_of(i).to]};
@@ -310,7 +315,7 @@ SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_live
         if (!is_implied[i]) found.push_back({g.step_at[wait_of(i).from], g.step_at[wait_of(i).to], i});
     sort_by_key(found);
     for (sort_key const& f : found) {
-        result.handoffs.push_back({static_cast<step_id>(f.key), static_cast<step_id>(f.tie)});
+        result.handoffs.push_back({step_id::of(f.key), step_id::of(f.tie)});
         result.bytes.push_back(waits[f.id].tie);
     }
     return result;

@@ -40,10 +40,10 @@ SUBLET_DECL void segment_tree::update_ancestors(std::size_t node)
     while ((node /= 2) != 0) most_[node] = larger(most_[2 * node], most_[2 * node + 1]) + added_[node];
 }
 
-SUBLET_DECL std::vector<std::uint32_t> covered_below(std::vector<live_range> const& ranges,
-                                                     std::size_t positions)
+SUBLET_DECL table<position_id, std::uint32_t> covered_below(std::vector<live_range> const& ranges,
+                                                            std::size_t positions)
 {
-    std::vector<std::uint32_t> begun(positions + 1, 0),
+    table<position_id, std::uint32_t> begun(positions + 1, 0),
         below(positions + 1, 0); // begun: ranges begun less ranges ended
     for (live_range const& r : ranges) {
         ++begun[r.first];

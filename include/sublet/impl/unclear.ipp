@@ -15,7 +15,7 @@ namespace sublet::detail {
 /// The classes of values, found when they are asked for: most programs do not need them.
 class lazy_classes {
 public:
-    explicit lazy_classes(std::vector<value_id> const& alias_of) : alias_of_(alias_of) {}
+    explicit lazy_classes(table<value_id, value_id> const& alias_of) : alias_of_(alias_of) {}
 
     [[nodiscard]] value_id root(value_id v)
     {
@@ -24,13 +24,13 @@ public:
     }
 
 private:
-    std::vector<value_id> const& alias_of_;
+    table<value_id, value_id> const& alias_of_;
     std::optional<buffer_classes> found_;
 };
 
 /// The first value that a step reads, if the step changes nothing and only makes views of other storage.
 SUBLET_DECL std::optional<witness> find_forgotten_write(std::span<touch const> touches, step_id s,
-                                                        std::vector<value_id> const& alias_of,
+                                                        table<value_id, value_id> const& alias_of,
                                                         lazy_classes& classes)
 {
     value_id view = no_value;
@@ -71,11 +71,11 @@ SUBLET_DECL std::optional<witness> find_early_read(std::span<touch const> touche
 
 /// The first view of which something is said that does not hold for its root.
 SUBLET_DECL std::optional<witness> find_unlike_root(plan_options const& options,
-                                                    std::vector<value_id> const& alias_of,
+                                                    table<value_id, value_id> const& alias_of,
                                                     lazy_classes& classes)
 {
     std::size_t const values = alias_of.size();
-    std::vector<byte_count> offset; // filled if some view has an alignment
+    table<value_id, byte_count> offset; // filled if some view has an alignment
     for (value_id v = 0; v != values; ++v) {
         if (alias_of[v] == no_value) continue;
         auto unlike = [v, &classes](char const* fact, byte_count its, byte_count of_root) {
@@ -110,7 +110,7 @@ SUBLET_DECL std::optional<witness> find_unlike_root(plan_options const& options,
 
 SUBLET_DECL std::optional<witness> find_unclear(snapshot const& p, plan_options const& options)
 {
-    std::vector<value_id> const of = options.alias_of.tabulate(p.values(), "alias_of");
+    table<value_id, value_id> const of = options.alias_of.tabulate(p.values(), "alias_of");
     bool has_views = p.has_views();
     for (value_id v = 0; v != of.size() && !has_views; ++v) has_views = of[v] != no_value;
     if (!has_views) return find_unwritten(p, options);

@@ -39,8 +39,8 @@ struct place_options {
     sublet::effort effort = sublet::effort::balanced;
     detail::stop_request stop = {};             ///< ends the search early, with the best so far
     detail::search_listener progress = {};      ///< called with best, bound, nodes
-    per_value<byte_count> previous = no_offset; ///< by buffer: its old offset; `no_offset`: new
-    per_value<bool> keep = false;               ///< by buffer: it must not move
+    per_value<byte_count, buffer_id> previous = no_offset; ///< the old offset; `no_offset`: new
+    per_value<bool, buffer_id> keep = false;               ///< it must not move
 };
 
 namespace detail {
@@ -80,16 +80,18 @@ placement place(placement_problem const& problem, place_options const& options, 
 
 /// Bases for the pools of a plan in one memory, around pools with a given base.
 ///
-///     bases    { no_offset, 4096 }       0 [ pool 0 ]     | 4096 [ pool 1 ]       pool 2 fits above or between
+///     bases    { no_offset, 4096 }       0 [ pool 0 ]     | 4096 [ pool 1 ]       pool 2 fits above or
+///     between
 ///
-/// Requires:   `bases` has the base of some pools, by pool; `no_offset` or missing: it is to be found. Pools
+/// Requires:   `bases` has the base of some pools; `no_offset` or missing: it is to be found. Pools
 ///             without bytes get none.
-/// Ensures:    the offsets of the result, by pool, are bases: multiples of the alignments of all buffers in
+/// Ensures:    the offsets of the result are bases, where buffer 0 is pool 0 and so on: multiples of the
+/// alignments of all buffers in
 ///             the pool, so that pools do not overlap; `pools[0]` has the end and a proved bound. The end is
 ///             the lowest that there is if up to 8 pools are free.
 /// Complexity: place() of a buffer for each pool; up to 8! orders are tried.
 /// Throws:     precondition_error where place() does.
-[[nodiscard]] placement place(memory_plan const& plan, std::vector<byte_count> const& bases,
+[[nodiscard]] placement place(memory_plan const& plan, table<pool_id, byte_count> const& bases,
                               pool_limits const& memory = {});
 
 } // namespace sublet

@@ -90,13 +90,13 @@ struct placement_problem {
 
     /// Vector clocks instead of live ranges. A buffer with an end equal to its begin needs no bytes.
     struct clock_table {
-        std::uint32_t threads = 0;  ///< 0: there are none, and `life` counts; otherwise `life` is ignored
-        std::vector<step_id> begin; ///< by buffer, then by thread
-        std::vector<step_id> end;   ///< likewise; no counter is below that of the begin
+        std::uint32_t threads = 0; ///< 0: there are none, and `life` counts; otherwise `life` is ignored
+        std::vector<std::uint32_t> begin; ///< by buffer, then by thread
+        std::vector<std::uint32_t> end;   ///< likewise; no counter is below that of the begin
     };
 
-    std::vector<placement_problem::buffer> buffers; ///< numbered from 0
-    std::vector<pool_limits> pools = {};           ///< by pool id; one not listed has no limits
+    table<buffer_id, placement_problem::buffer> buffers; ///< numbered from 0
+    table<pool_id, pool_limits> pools = {};              ///< one not listed has no limits
     std::vector<placement_problem::gap> gaps = {}; ///< in any order
     std::vector<placement_problem::colocation> colocated = {}; ///< in any order
     std::vector<placement_problem::choice> choices = {};       ///< in any order
@@ -142,7 +142,7 @@ struct placement {
 
         placement::proof::reason kind = placement::proof::reason::nothing; ///< the kind of proof
         byte_count bytes = 0; ///< `no_limit`: no height is possible
-        step_id position = 0; ///< where the bytes are live, for `live_bytes`
+        position_id position = 0;            ///< where the bytes are live, for `live_bytes`
         std::vector<buffer_id> buffers = {}; ///< small: with `exhausted` minimal, unless timed out
         std::uint32_t thread = 0;            ///< with clocks: the thread that counts to `position`
     };
@@ -166,7 +166,8 @@ struct placement {
     struct pool_result {
         byte_count height = 0;      ///< the end of its highest buffer: the bytes of its arena
         byte_count lower_bound = 0; ///< the `bytes` of the proof, if a placement exists
-        step_id peak_position = 0;  ///< the first with the most live bytes; 0 with clocks of several threads
+        position_id peak_position =
+            0;                      ///< the first with the most live bytes; 0 with clocks of several threads
         std::uint32_t packings = 0; ///< orders tried; the fast ones at first count as one
         std::uint64_t nodes = 0;    ///< of the exact search
         placement::proof proof = {};                             ///< of the lower bound
@@ -174,9 +175,9 @@ struct placement {
         std::vector<memory_plan::block> blocks = {}; ///< ascending, if the pool has a largest block
     };
 
-    std::vector<byte_count> offset = {}; ///< by buffer; `no_offset` if it needs no bytes, or has no place
-    std::vector<placement::pool_result> pools = {};          ///< by pool
-    std::vector<pool_id> pool_of = {};                       ///< by buffer, if there were choices; else empty
+    table<buffer_id, byte_count> offset = {};          ///< `no_offset` if it needs no bytes, or has no place
+    table<pool_id, placement::pool_result> pools = {}; ///< of each pool
+    table<buffer_id, pool_id> pool_of = {};            ///< if there were choices; else empty
     placement::outcome status = placement::outcome::optimal; ///< the worst of all pools
     pool_id pool = 0;                                        ///< the first with that status
     byte_count cost = 0;                                     ///< of the chosen pools

@@ -65,7 +65,7 @@ constexpr std::uint32_t slot_color(slot_id slot, bool dark)
 template <class Stream, class Names, class Steps>
 class dot_writer {
 public:
-    dot_writer(Stream& out, std::vector<slot_id> const& slot_of, Names& name_of, Steps& step_name)
+    dot_writer(Stream& out, table<value_id, slot_id> const& slot_of, Names& name_of, Steps& step_name)
         : out_{out}, slot_of_(slot_of), name_of_(name_of), step_name_(step_name)
     {
     }
@@ -88,7 +88,7 @@ public:
             out_ << "\", fillcolor=\"";
             for (sort_key const& slot : slots) {
                 if (&slot != &slots.front()) out_ << ':';
-                write_color(static_cast<slot_id>(slot.key), false);
+                write_color(slot_id::of(slot.key), false);
             }
             if (slots.size() != 1) out_ << "\", style=\"striped";
         }
@@ -141,7 +141,7 @@ public:
         out_ << "subgraph cluster_slots {\nlabel=slots\n";
         for (sort_key const& slot : slots) {
             out_ << 'k' << slot.key << " [label=" << slot.key << ", width=0.4, fillcolor=\"";
-            write_color(static_cast<slot_id>(slot.key), false);
+            write_color(slot_id::of(slot.key), false);
             out_ << "\"]\n";
         }
         for (std::size_t i = 1; i != slots.size(); ++i)
@@ -161,10 +161,10 @@ public:
     }
 
 private:
-    template <class Any>
-    void write_name(Any& names, std::uint32_t id)
+    template <class Any, class Id>
+    void write_name(Any& names, Id of)
     {
-        read_name(name_, names, id);
+        read_name(name_, names, of);
         write_text(name_);
     }
 
@@ -190,7 +190,7 @@ private:
     }
 
     plain_text<Stream> out_;
-    std::vector<slot_id> const& slot_of_;
+    table<value_id, slot_id> const& slot_of_;
     Names& name_of_;
     Steps& step_name_;
     std::vector<char> name_;
@@ -212,15 +212,14 @@ private:
 ///             input.
 /// Throws:     whatever the stream, `slot_of` and the names throw, std::bad_alloc.
 template <detail::text_stream Stream, class Slots, detail::name_function Names = detail::own_id,
-          detail::name_function Steps = detail::own_id>
+          detail::name_function<step_id> Steps = detail::own_id>
     requires std::invocable<Slots&, value_id> &&
-             detail::id_like<std::remove_cvref_t<std::invoke_result_t<Slots&, value_id>>>
+             detail::integer_like<std::remove_cvref_t<std::invoke_result_t<Slots&, value_id>>>
 Stream& write_dot(Stream& out, snapshot const& p, Slots slot_of, Names name_of = {}, Steps step_name = {},
                   dot_options options = {})
 {
-    std::vector<slot_id> slots(p.values());
-    for (std::size_t v = 0; v != slots.size(); ++v)
-        slots[v] = detail::as_id(detail::call_user(slot_of, static_cast<value_id>(v)));
+    table<value_id, slot_id> slots(p.values());
+    for (value_id v = 0; v != slots.size(); ++v) slots[v] = +detail::call_user(slot_of, v);
     detail::dot_writer<Stream, Names, Steps> writer(out, slots, name_of, step_name);
     detail::plain_text<Stream> text{out};
     std::vector<char> title;
@@ -234,10 +233,9 @@ Stream& write_dot(Stream& out, snapshot const& p, Slots slot_of, Names name_of =
             "edge [penwidth=1.6, arrowsize=0.7, fontname=Helvetica, fontsize=9]\n";
 
     bool has_backward_edge = false;
-    std::vector<step_id> last_def(p.values(), no_step);
+    table<value_id, step_id> last_def(p.values(), no_step);
     std::vector<value_id> defs;
-    for (std::size_t i = 0; i != p.nodes(); ++i) {
-        auto const n = static_cast<node_id>(i);
+    for (node_id n = 0; n != p.nodes(); ++n) {
         step_range const range = p.steps_of(n);
         bool const is_cluster = range.last - range.first > 1;
         if (is_cluster) text << "subgraph cluster_" << n << " {\nlabel=\"node " << n << "\"\n";
@@ -261,9 +259,9 @@ Stream& write_dot(Stream& out, snapshot const& p, Slots slot_of, Names name_of =
     sort_unique(at_ends);
     auto end_use = at_ends.begin();
 
-    std::vector<step_id> latest_def(p.values(), no_step), used_in(p.values(), no_step);
-    std::vector<step_id> defined_in(p.values(), no_step), overwritten_in(p.values(), no_step);
-    std::vector<value_id> drawn(p.values(), no_value); // itself, once drawn as an input
+    table<value_id, step_id> latest_def(p.values(), no_step), used_in(p.values(), no_step);
+    table<value_id, step_id> defined_in(p.values(), no_step), overwritten_in(p.values(), no_step);
+    table<value_id, value_id> drawn(p.values(), no_value); // itself, once drawn as an input
     auto draw_use = [&](value_id v, step_id to, char const* style) {
         step_id from = latest_def[v];
         if (from == no_step && has_backward_edge) from = last_def[v];
@@ -274,8 +272,7 @@ Stream& write_dot(Stream& out, snapshot const& p, Slots slot_of, Names name_of =
         }
         writer.write_edge(v, from, to, options.value_names, style);
     };
-    for (std::size_t i = 0; i != p.nodes(); ++i) {
-        auto const n = static_cast<node_id>(i);
+    for (node_id n = 0; n != p.nodes(); ++n) {
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) {
             for (touch t : p.touches(s))
                 if (t.defines()) defined_in[t.value] = s;
@@ -290,7 +287,7 @@ Stream& write_dot(Stream& out, snapshot const& p, Slots slot_of, Names name_of =
                 if (t.defines()) latest_def[t.value] = s;
         }
         for (; end_use != at_ends.end() && end_use->key == n; ++end_use)
-            draw_use(end_use->id, p.steps_of(static_cast<node_id>(end_use->tie)).first, ", style=dotted");
+            draw_use(end_use->id, p.steps_of(node_id::of(end_use->tie)).first, ", style=dotted");
         for (node_id next : p.successors(n))
             writer.write_order_edge(p.steps_of(n).last - 1, p.steps_of(next).first);
     }

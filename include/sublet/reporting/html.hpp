@@ -47,9 +47,9 @@ struct html_options {
     snapshot const* program = nullptr;
     /// Of the plans: adds pins and, with a program, the critical path and an order that keeps the hand-offs.
     plan_options const* options = nullptr;
-    per_value<tick_count> duration = tick_count{1}; ///< by step, as in handoff_options
-    /// By pool, of plans that are no planner's result; default: the most bytes live at once.
-    std::vector<byte_count> lower_bounds = {};
+    per_value<tick_count, step_id> duration = tick_count{1}; ///< as in handoff_options
+    /// Of plans that are no planner's result; default: the most bytes live at once.
+    table<pool_id, byte_count> lower_bounds = {};
 };
 
 namespace detail {
@@ -89,14 +89,14 @@ struct html_plan {
     memory_plan plan = {}; ///< one row for each range
     std::string_view label = {};
     html_texts report = {};              ///< the sentence of the planner, if any
-    std::vector<byte_count> bounds = {}; ///< lower bounds by pool, if known
+    table<pool_id, byte_count> bounds = {}; ///< lower bounds, if known
     std::vector<memory_plan::in_place_gain> in_place = {};
     std::vector<byte_count> handoff_bytes = {};
     byte_count bytes_without = 0; ///< of the arena, without hand-offs
     tick_count critical_path = 0, critical_path_with = 0, makespan = 0;
     bool is_timed = false;           ///< these are known
-    std::vector<step_id> order = {}; ///< by position; empty: the plan's
-    std::vector<step_id> path = {};  ///< the critical path, if hand-offs are kept
+    table<position_id, step_id> order = {}; ///< empty: the plan's
+    std::vector<step_id> path = {};         ///< the critical path, if hand-offs are kept
 };
 
 template <plan_to_show Planned>
@@ -188,7 +188,7 @@ Stream& write_page(Stream& out, std::vector<html_plan> plans, Names& name_of, Ki
 /// Throws:     precondition_error if the plan is of another program; whatever the stream and the callables
 ///             throw; std::bad_alloc.
 template <detail::text_stream Stream, detail::plan_to_show Planned, detail::name_function Names,
-          detail::name_function Kinds, detail::name_function Steps>
+          detail::name_function Kinds, detail::name_function<step_id> Steps>
 Stream& write_html(Stream& out, Planned const& planned, Names name_of, Kinds kind_of, Steps step_name,
                    html_options const& options = {})
 {
@@ -223,7 +223,7 @@ Stream& write_html(Stream& out, Planned const& planned, html_options const& opti
 
 /// A page about two plans of one program, side by side, with one time axis.
 template <detail::text_stream Stream, detail::plan_to_show Before, detail::plan_to_show After,
-          detail::name_function Names, detail::name_function Kinds, detail::name_function Steps>
+          detail::name_function Names, detail::name_function Kinds, detail::name_function<step_id> Steps>
 Stream& write_html(Stream& out, Before const& before, After const& after, Names name_of, Kinds kind_of,
                    Steps step_name, html_options const& options = {})
 {

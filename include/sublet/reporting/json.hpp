@@ -129,7 +129,8 @@ private:
         }
         text_ << (list.empty() ? "],\n" : "\n ],\n");
     }
-    void write_ids(char const* member, std::vector<std::uint32_t> const& ids)
+    template <class Id>
+    void write_ids(char const* member, std::vector<Id> const& ids)
     {
         text_ << " \"" << member << "\": [";
         for (std::size_t i = 0; i != ids.size(); ++i) text_ << (i == 0 ? "" : ", ") << ids[i];
@@ -148,10 +149,10 @@ private:
         write_id(b.over);
     }
     void write_bytes_member(char const* member, byte_count bytes) { text_ << member << '"' << bytes << '"'; }
-    void write_id(std::uint32_t id)
+    void write_id(buffer_id b)
     {
-        if (id == no_buffer) text_ << "null";
-        else text_ << id;
+        if (b == no_buffer) text_ << "null";
+        else text_ << b;
     }
     void write_name(value_id v)
     {

@@ -34,23 +34,23 @@ concept character_range = requires(R& text) {
                           };
 
 template <class T>
-concept text_like = integer<std::remove_cvref_t<T>> || std::convertible_to<T, std::string_view> ||
-                    character_range<std::remove_reference_t<T>>;
+concept text_like = integer<std::remove_cvref_t<T>> || is_id<std::remove_cvref_t<T>> ||
+                    std::convertible_to<T, std::string_view> || character_range<std::remove_reference_t<T>>;
 
-/// A function from values to names.
+/// A function from values, or from steps, to names.
 ///
 /// Semantics:      the same value always has the same name.  A `char const*` is not null.
 /// Ordinary model: [&](auto v) -> auto& { return ir.tensors[v].name; }
-template <class F>
-concept name_function = std::invocable<F&, value_id> && text_like<std::invoke_result_t<F&, value_id>>;
+template <class F, class Id = value_id>
+concept name_function = std::invocable<F&, Id> && text_like<std::invoke_result_t<F&, Id>>;
 
-template <name_function Names>
-void read_name(std::vector<char>& text, Names& name_of, value_id v)
+template <class Id, name_function<Id> Names>
+void read_name(std::vector<char>& text, Names& name_of, Id of)
 {
     text.clear();
-    decltype(auto) name = call_user(name_of, v);
+    decltype(auto) name = call_user(name_of, of);
     using named = std::remove_cvref_t<decltype(name)>;
-    if constexpr (integer<named>) {
+    if constexpr (integer<named> || is_id<named>) {
         struct appender {
             std::vector<char>& text;
             void operator<<(char const* s)
@@ -77,7 +77,11 @@ std::size_t keep_printable(std::vector<char>& text);
 void escape_json(std::vector<char>& text);
 
 struct own_id {
-    value_id operator()(value_id v) const { return v; }
+    template <class Id>
+    Id operator()(Id of) const
+    {
+        return of;
+    }
 };
 
 // --- csv -------------------------------------------------------------------------------------------------
@@ -91,7 +95,7 @@ struct own_id {
 /// Rows end with a line feed alone, as in MiniMalloc's files (the RFC's CR LF would leave a CR in the last
 /// field of many readers).
 
-inline constexpr pool_id every_pool = ~pool_id{0};
+inline constexpr pool_id every_pool = -1;
 
 /// A space at either end is quoted too: the RFC counts it as part of the field, many readers drop it.
 template <class Text>

@@ -55,10 +55,10 @@ Stream& draw_plan(Stream& out, memory_plan const& plan, Names& name_of,
     using canvas_type = svg_canvas<Stream>;
     using painter = svg_painter<Stream, Names>;
 
-    step_id positions = 1;
+    std::uint32_t positions = 1;
     std::vector<svg_panel> panels;
     for (memory_plan::placed_buffer const* b : drawn)
-        positions = larger(larger(positions, b->life.first), b->life.last);
+        positions = larger(larger(positions, +b->life.first), +b->life.last);
     for (std::size_t first = 0; first != drawn.size(); first = panels.back().last)
         panels.push_back(panel_of(plan, drawn, first));
 

@@ -126,7 +126,7 @@ struct trace_of_plan {
     };
     struct level {
         pool_id pool = 0;
-        step_id position = 0;
+        position_id position = 0;
         byte_count bytes = 0; ///< live from here on
     };
     std::vector<trace_of_plan::row> rows{};     ///< by pool and offset

@@ -43,9 +43,9 @@ struct peak_reason {
     };
 
     pool_id pool = 0;                            ///< the pool that is meant
-    step_id position = 0;                        ///< the first with the most live bytes of the pool
-    step_id positions = 0;                       ///< how many the program has
-    step_id later_peaks = 0;                     ///< how many later positions have as many live bytes
+    position_id position = 0;                    ///< the first with the most live bytes of the pool
+    std::uint32_t positions = 0;                 ///< how many the program has
+    std::uint32_t later_peaks = 0;               ///< how many later positions have as many live bytes
     step_id step = no_step;                      ///< the program's step at that position
     byte_count bytes = 0;                        ///< live there
     byte_count arena_bytes = 0;                  ///< size of the pool's arena in the plan
@@ -79,12 +79,12 @@ struct table_cell {
 };
 
 /// The name; a long one without its middle, since both ends matter: "node 107 (max", "backward)".
-template <name_function Names>
-void write_name(table_cell& cell, Names& name_of, std::uint32_t id)
+template <class Id, name_function<Id> Names>
+void write_name(table_cell& cell, Names& name_of, Id of)
 {
     constexpr std::size_t widest = 40, front = 13, back = widest - front - 3;
     std::vector<char> name;
-    read_name(name, name_of, id);
+    read_name(name, name_of, of);
     std::size_t const characters = keep_printable(name);
     std::size_t begun = 0;
     for (char c : name) {
@@ -99,7 +99,7 @@ void write_name(table_cell& cell, Names& name_of, std::uint32_t id)
     }
 }
 
-template <name_function Steps>
+template <name_function<step_id> Steps>
 void write_step(table_cell& cell, Steps& step_name, step_id s, char const* if_none)
 {
     if (s == no_step) return cell << if_none;
@@ -126,7 +126,7 @@ void write_percent(table_cell& cell, byte_count part, byte_count whole);
 /// Complexity: O(output); `name_of` is called once per row, `step_name` twice, and once for the position.
 /// Throws:     whatever the stream and the names throw, std::bad_alloc.
 template <detail::text_stream Stream, detail::name_function Names = detail::own_id,
-          detail::name_function Steps = detail::own_id>
+          detail::name_function<step_id> Steps = detail::own_id>
 Stream& write_why_peak(Stream& out, peak_reason const& reason, Names name_of = {}, Steps step_name = {},
                        why_peak_options options = {})
 {

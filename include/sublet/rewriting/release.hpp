@@ -38,9 +38,10 @@ namespace sublet {
 
 /// Which step releases which buffers, or slots if the values are assigned to slots.
 struct release_points {
-    csr_rows after; ///< by step: buffers with a counter that it lowers at its end, ascending
-    /// By buffer: how many steps lower it. 0: it is never released, or at the start.
-    std::vector<std::uint32_t> counter;
+    /// Of each step: buffers with a counter that it lowers at its end, ascending.
+    csr_rows<step_id, buffer_id> after;
+    /// Of each buffer: how many steps lower it. 0: it is never released, or at the start.
+    table<buffer_id, std::uint32_t> counter;
     std::vector<buffer_id> at_start = {}; ///< given, and never touched
 
     /// How many buffers there are, released or not.
@@ -49,17 +50,17 @@ struct release_points {
 
 namespace detail {
 
-/// By buffer: whether it exists before the first step, and whether it stays to the end.
+/// Of each buffer: whether it exists before the first step, and whether it stays to the end.
 struct buffer_roles {
-    std::vector<unsigned char> is_given, is_kept;
+    table<buffer_id, unsigned char> is_given, is_kept;
 
-    buffer_roles(std::size_t buffers, std::vector<buffer_id> const& buffer_of,
-                 std::vector<value_role> const& role);
+    buffer_roles(std::size_t buffers, table<value_id, buffer_id> const& buffer_of,
+                 table<value_id, value_role> const& role);
 };
 
 } // namespace detail
 
-/// The release points of a program that runs its nodes one after the other. `buffer_of`, by value, is
+/// The release points of a program that runs its nodes one after the other. `buffer_of` a value is
 /// `no_buffer` for values that are not released.
 ///
 /// Ensures:    every counter is 1 or 0: a buffer is released after its last touch in the order; a use at the
@@ -69,7 +70,7 @@ struct buffer_roles {
 /// Throws:     precondition_error if a table does not have one entry per value, a buffer is out of range, or
 ///             the order does not name every node once.
 [[nodiscard]] release_points releases(snapshot const& p, std::size_t buffers,
-                                      std::vector<buffer_id> const& buffer_of,
+                                      table<value_id, buffer_id> const& buffer_of,
                                       lifetimes_options const& options = {});
 
 /// Inserts releases into a list of operations: calls `insert(i, buffers)` for the buffers to be released
@@ -81,24 +82,24 @@ struct buffer_roles {
 /// Requires:   all counters are 1 or 0. `order` has the steps by position; empty: in program order.
 /// Complexity: O(steps + buffers).
 template <class Insert>
-    requires std::invocable<Insert&, step_id, std::span<buffer_id const>>
+    requires std::invocable<Insert&, position_id, std::span<buffer_id const>>
 void insert_releases(release_points const& points, std::vector<step_id> const& order, Insert insert)
 {
     for (std::uint32_t count : points.counter)
         SUBLET_EXPECTS(count <= 1, "sublet: a list can release a buffer after one step only");
-    for (auto at = static_cast<step_id>(points.after.rows()); at-- != 0;) {
-        auto const released = points.after[order.empty() ? at : order[at]];
-        if (!released.empty()) insert(at + 1, released);
+    for (auto at = position_id::of(points.after.rows()); at-- != 0;) {
+        auto const released = points.after[order.empty() ? step_id::of(+at) : order[at]];
+        if (!released.empty()) insert(position_id{at + 1}, released);
     }
     if (!points.at_start.empty())
-        insert(step_id{0}, std::span<buffer_id const>(points.at_start.data(), points.at_start.size()));
+        insert(position_id{0}, std::span<buffer_id const>(points.at_start.data(), points.at_start.size()));
 }
 
 namespace detail {
 
-/// By position: where a step stands after insert_releases() has inserted one operation per call.
-[[nodiscard]] std::vector<step_id> shifted_positions(release_points const& points,
-                                                     std::vector<step_id> const& order = {});
+/// Of each position: where its step stands after insert_releases() has inserted one operation per call.
+[[nodiscard]] table<position_id, position_id> shifted_positions(release_points const& points,
+                                                                std::vector<step_id> const& order = {});
 
 } // namespace detail
 
@@ -128,14 +129,14 @@ struct flow_release_points {
         friend bool operator==(flow_release_points::edge, flow_release_points::edge) = default;
     };
 
-    csr_rows after;    ///< by step: released at its end, ascending
-    csr_rows at_entry; ///< by node: released before its first step, ascending
+    csr_rows<step_id, buffer_id> after;    ///< released at the end of each step, ascending
+    csr_rows<node_id, buffer_id> at_entry; ///< released before the first step of each node, ascending
     std::vector<flow_release_points::edge>
         on_edge;                     ///< ascending by `to`, `from`, `what`; parallel edges count once
     std::vector<buffer_id> at_start; ///< given, and dead at the entry of the program
 };
 
-/// The release points of a control-flow graph; `buffer_of` as for releases(), `role` by value.
+/// The release points of a control-flow graph; `buffer_of` as for releases(), with the `role` of each value.
 ///
 /// Requires:   a value that some path reads before it writes it is given.
 /// Ensures:    on every path from node 0 a buffer is allocated when it is touched, if it is allocated at its
@@ -145,8 +146,8 @@ struct flow_release_points {
 /// Complexity: that of liveness, plus O(sum over edges of the live values at their ends + touches).
 /// Throws:     precondition_error if a table does not have one entry per value, or a buffer is out of range.
 [[nodiscard]] flow_release_points flow_releases(snapshot const& p, std::size_t buffers,
-                                                std::vector<buffer_id> const& buffer_of,
-                                                std::vector<value_role> const& role);
+                                                table<value_id, buffer_id> const& buffer_of,
+                                                table<value_id, value_role> const& role);
 
 // --- concurrent releases ---------------------------------------------------------------------------------
 
@@ -170,8 +171,8 @@ struct flow_release_points {
 ///             over w positions another min(k^2 log, those w and their edges).
 /// Throws:     precondition_error if a table does not have one entry per value, or a buffer is out of range.
 [[nodiscard]] release_points releases(snapshot const& p, dependence_graph const& g, std::size_t buffers,
-                                      std::vector<buffer_id> const& buffer_of,
-                                      std::vector<value_role> const& role);
+                                      table<value_id, buffer_id> const& buffer_of,
+                                      table<value_id, value_role> const& role);
 
 } // namespace sublet
 

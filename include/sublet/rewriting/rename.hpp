@@ -63,8 +63,9 @@ struct slot_renaming {
 
     std::size_t values = 0;                     ///< how many names there were before: the first new one
     std::vector<slot_renaming::name> new_names; ///< ascending by slot
-    std::vector<value_id> name_of;              ///< by version
-    std::vector<value_id> storage_of;    ///< by version: the name of its storage, for a view that of its root
+    table<value_id, value_id> name_of;          ///< of each version
+    /// Of each version: the name of its storage, for a view that of its root.
+    table<value_id, value_id> storage_of;
     value_id planned_already = no_value; ///< a value that `is_slot`: every value keeps its name
 };
 
@@ -198,16 +199,16 @@ void rename(program_tree const& tree, flat_tree const& flat, slot_renaming const
             value_id const name = names.name_of[flat_value];
             if (name >= names.values) set(std::size_t{name} - names.values);
         };
-        std::vector<value_id> const& inner = flat.flat_of[i];
+        table<value_id, value_id> const& inner = flat.flat_of[i];
         SUBLET_EXPECTS(inner.size() == tree.program_of(i).values(),
                        "sublet: the names belong to another program");
         if (i != 0) {
             program_body const& body = tree.body(i);
-            std::vector<value_id> const& outer = flat.flat_of[body.parent];
+            table<value_id, value_id> const& outer = flat.flat_of[body.parent];
             for (std::size_t c = 0; c != body.captures.size(); ++c)
                 notify(inner[body.captures[c].inner], [&](std::size_t k) { renamer.set_capture(i, c, k); });
             for (std::size_t b = 0; b != body.bindings.size(); ++b) {
-                auto part = [&](std::vector<value_id> const& of, value_id v,
+                auto part = [&](table<value_id, value_id> const& of, value_id v,
                                 program_body::binding_part which) {
                     if (v != no_value)
                         notify(of[v], [&](std::size_t k) { renamer.set_binding(i, b, which, k); });
@@ -283,8 +284,8 @@ template <detail::name_function Names>
 {
     std::vector<std::uint64_t> taken;
     std::vector<char> text;
-    for (std::size_t i = 0; i != names; ++i) {
-        detail::read_name(text, name_of, static_cast<value_id>(i));
+    for (value_id v = 0; v != names; ++v) {
+        detail::read_name(text, name_of, v);
         if (auto const number = detail::parse_numbered(prefix, std::string_view(text.data(), text.size())))
             taken.push_back(*number);
     }
@@ -327,8 +328,8 @@ struct sharing_log {
     };
 
     std::vector<sharing_log::entry> entries; ///< in the order of definitions; given ones first
-    slot_id slots = 0;                       ///< with an occupant
-    slot_id shared = 0;                      ///< with more than one
+    std::uint32_t slots = 0;                 ///< with an occupant
+    std::uint32_t shared = 0;                ///< with more than one
     byte_count naive_bytes = 0;              ///< of all values
     byte_count slot_bytes = 0;               ///< of all slots
 

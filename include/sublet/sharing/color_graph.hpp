@@ -64,8 +64,8 @@ struct coloring_options {
 /// A slot for each vertex, and the bounds that prove it.
 struct graph_coloring {
     slot_plan plan;                     ///< the slot of each vertex
-    std::vector<byte_count> slot_bytes; ///< by slot: of its largest occupant
-    byte_count total_bytes = 0;         ///< the sum over all slots
+    table<slot_id, byte_count> slot_bytes; ///< of the largest occupant
+    byte_count total_bytes = 0;            ///< the sum over all slots
     std::vector<value_id> clique; ///< ascending; they all interfere: no plan has fewer slots than members
     byte_count least_bytes = 0;   ///< no plan has fewer bytes
     std::optional<slot_plan::clash> clash; ///< two fixed slots conflict: nothing has a slot
@@ -80,10 +80,10 @@ namespace detail {
 
 /// The vertices in the order in which they get slots; for dsatur in any order.
 std::vector<value_id> coloring_order(coloring_options::heuristic by, csr_graph const& g,
-                                     std::vector<byte_count> const& bytes,
+                                     table<value_id, byte_count> const& bytes,
                                      std::vector<value_id> const& given);
 
-std::optional<slot_plan::clash> find_clash(csr_graph const& g, std::vector<slot_id> const& slot_of);
+std::optional<slot_plan::clash> find_clash(csr_graph const& g, table<value_id, slot_id> const& slot_of);
 
 } // namespace detail
 
@@ -208,7 +208,7 @@ Stream& operator<<(Stream& out, ssa_violation const& v)
 /// The slots of a program in strict SSA form, or why there are none.
 struct chordal_coloring {
     slot_plan plan;                         ///< by value; `no_slot` for a value without touches
-    slot_id max_live = 0;                   ///< the most values that occupy one step: no plan has fewer slots
+    std::uint32_t max_live = 0;             ///< the most values that occupy one step: no plan has fewer slots
     step_id max_live_step = no_step;        ///< a step with so many
     std::size_t affinities_kept = 0;        ///< pairs {in, out} of the program with one slot for both
     std::optional<ssa_violation> violation; ///< not strict SSA: there is no plan

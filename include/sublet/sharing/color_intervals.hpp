@@ -52,16 +52,16 @@ template <detail::live_range_function Lives>
     };
     std::vector<interval> intervals;
     intervals.reserve(buffers);
-    for (std::size_t b = 0; b != buffers; ++b) {
-        live_range const life = detail::call_user(lives, static_cast<buffer_id>(b));
-        if (!is_empty(life)) intervals.push_back({life, static_cast<buffer_id>(b)});
+    for (buffer_id b = 0; b != buffers; ++b) {
+        live_range const life = detail::call_user(lives, +b);
+        if (!is_empty(life)) intervals.push_back({life, b});
     }
     detail::sort_by(intervals, [](interval const& a, interval const& b) {
         return a.life.first != b.life.first ? a.life.first < b.life.first : a.buffer < b.buffer;
     });
 
     struct busy_slot {
-        step_id free_at;
+        position_id free_at;
         slot_id slot;
     };
     auto later = [](busy_slot a, busy_slot b) {
@@ -111,8 +111,8 @@ struct linear_options {
     };
 
     linear_options::fit_kind fit = linear_options::fit_kind::best_fit; ///< which free slot a buffer takes
-    per_value<pool_id> pool = pool_id{0}; ///< by buffer: only buffers of one pool share
-    per_value<bool> eligible = true;      ///< by buffer: false keeps a slot of its own
+    per_value<pool_id, buffer_id> pool = pool_id{0};                   ///< only buffers of one pool share
+    per_value<bool, buffer_id> eligible = true;                        ///< false keeps a slot of its own
 };
 
 /// Gives every buffer a slot, in the order of their begins, equal ones by index.
@@ -136,12 +136,12 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
         buffer_id buffer;
     };
     std::vector<occupant> by_begin;
-    for (std::size_t i = 0; i != buffers; ++i) {
-        auto const b = static_cast<buffer_id>(i);
-        occupant const t{detail::call_user(lives, b), detail::to_byte_count(detail::call_user(sizes, b)), b};
+    for (buffer_id b = 0; b != buffers; ++b) {
+        occupant const t{detail::call_user(lives, +b), detail::to_byte_count(detail::call_user(sizes, +b)),
+                         b};
         SUBLET_EXPECTS(t.size != no_size, "sublet: buffer %, of unknown size, cannot share a slot", b);
-        SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: buffer % names pool %, which is out of range", b,
-                       pool_of[b]);
+        SUBLET_EXPECTS(pool_of[b] != detail::no_pool, "sublet: buffer % names pool %, which is out of range",
+                       b, pool_of[b]);
         if (!is_empty(t.life) && t.size != 0) by_begin.push_back(t);
     }
     std::vector<occupant> by_end = by_begin;
@@ -217,8 +217,8 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
 namespace detail {
 
 struct symbolic_slot_plan : slot_plan {
-    std::vector<affine_bytes> slot_bytes; ///< by slot
-    std::vector<pool_id> slot_pool;       ///< by slot
+    table<slot_id, affine_bytes> slot_bytes;
+    table<slot_id, pool_id> slot_pool;
     affine_bytes total;
 };
 
@@ -239,7 +239,7 @@ struct symbolic_slot_options {
 ///             and only if it does itself.
 /// Complexity: O(n log n + n s), n = buffers, s = slots.
 /// Throws:     precondition_error if a sum of sizes reaches 2^64 - 1.
-[[nodiscard]] symbolic_slot_plan share_symbolically(std::vector<symbolic_plan::buffer> const& buffers,
+[[nodiscard]] symbolic_slot_plan share_symbolically(table<buffer_id, symbolic_plan::buffer> const& buffers,
                                                     symbolic_slot_options const& options);
 
 } // namespace detail

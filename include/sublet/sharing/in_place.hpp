@@ -74,11 +74,11 @@ match_in_place(snapshot const& p, buffer_table const& table, IsFree is_free, Beg
     std::vector<memory_plan::in_place_pair> matched;
     if (p.overwrites().empty()) return matched;
 
-    // Of the current step, by buffer: the one value that it reads, if it touches nothing else there.
+    // Of the current step, the one value that it reads of a buffer, if it touches nothing else there.
     value_id const several_values = no_value - 1; // no program has so many ids
-    std::vector<value_id> only_reads(table.buffers.size(), no_value);
-    std::vector<value_id> only_writes(table.buffers.size(), no_value); // likewise, the one that it writes
-    std::vector<step_id> defined_at(table.buffer_of.size(), no_step);  // by value: last step that defines it
+    sublet::table<buffer_id, value_id> only_reads(table.buffers.size(), no_value);
+    sublet::table<buffer_id, value_id> only_writes(table.buffers.size(), no_value); // and that it writes
+    sublet::table<value_id, step_id> defined_at(table.buffer_of.size(), no_step);   // the last that does
     std::vector<detail::sort_key> allowed;                             // {size of the operand, 0, pair}
     std::vector<overwrite_pair> buffers_of;                            // of `allowed`
     std::vector<detail::sort_key> taken;                               // {pair}
@@ -166,14 +166,14 @@ template <class IsFree, class Begins>
 /// Complexity: O(values + steps + touches + pairs) time, and match_overwrites() for each step; O(values +
 ///             steps) memory.
 [[nodiscard]] std::vector<memory_plan::in_place_pair>
-match_in_place(snapshot const& p, std::vector<step_id> const& steps, buffer_table const& table,
+match_in_place(snapshot const& p, table<position_id, step_id> const& steps, buffer_table const& table,
                in_place_fit fit = in_place_fit::at_least);
 
 } // namespace detail
 
 /// Joins the buffers of declared in-place pairs; `steps` are the program's steps by position. For slots
 /// choose operands of equal size, or lives from buffer::slot_life().
-[[nodiscard]] buffer_table take_in_place(snapshot const& p, std::vector<step_id> const& steps,
+[[nodiscard]] buffer_table take_in_place(snapshot const& p, table<position_id, step_id> const& steps,
                                          buffer_table table,
                                          detail::in_place_fit fit = detail::in_place_fit::at_least);
 
@@ -206,27 +206,27 @@ template <detail::precedence_oracle Oracle>
     if (p.overwrites().empty()) return table;
 
     std::size_t const buffers = table.buffers.size();
-    std::vector<unsigned char> has_pair(buffers);
+    sublet::table<buffer_id, unsigned char> has_pair(buffers);
     for (overwrite o : p.overwrites()) has_pair[table.buffer_of[o.in]] = has_pair[table.buffer_of[o.out]] = 1;
-    auto gather = [&](auto wanted) { // by buffer, steps
-        return csr_rows::gathered(buffers, [&](auto add) {
+    auto gather = [&](auto wanted) {
+        return csr_rows<buffer_id, step_id>::gathered(buffers, [&](auto add) {
             for (step_id s = 0; s != p.steps(); ++s)
                 for (touch t : p.touches(s))
                     if (buffer_id const b = table.buffer_of[t.value]; has_pair[b] && wanted(t)) add(b, s);
         });
     };
-    csr_rows const touches = gather([](touch) { return true; });
-    std::vector<step_id> last(buffers, 0); // last position that touches it
+    auto const touches = gather([](touch) { return true; });
+    sublet::table<buffer_id, position_id> last(buffers, 0); // the last position that touches it
     for (buffer_id b = 0; b != buffers; ++b)
         for (step_id s : touches[b]) last[b] = detail::larger(last[b], g.position_of[s]);
-    csr_rows const holds = gather([](touch t) { return t.kind != touch::access::use_early; });
-    csr_rows const defs = gather([](touch t) { return t.defines(); });
-    csr_rows const at_end = csr_rows::gathered(buffers, [&](auto add) {
+    auto const holds = gather([](touch t) { return t.kind != touch::access::use_early; });
+    auto const defs = gather([](touch t) { return t.defines(); });
+    auto const at_end = csr_rows<buffer_id, step_id>::gathered(buffers, [&](auto add) {
         for (edge_use u : p.edge_uses()) add(table.buffer_of[u.value], p.steps_of(u.pred).last - 1);
     });
 
     auto before = [&](step_id a, step_id b) {
-        step_id const first = g.position_of[a], next = g.position_of[b];
+        position_id const first = g.position_of[a], next = g.position_of[b];
         return first < next && oracle.before(first, next);
     };
     auto is_free = [&](buffer_id b, step_id s) {
@@ -274,7 +274,7 @@ template <detail::precedence_oracle Oracle>
 ///             overwrite it. Joined buffers keep the lowest root.
 /// Complexity: O((values + touches + pairs) log), and for each pair the ranges of its two buffers.
 [[nodiscard]] buffer_table take_in_place(snapshot const& p, live_range_lists const& lives,
-                                         std::vector<step_id> const& position, buffer_table table);
+                                         table<step_id, position_id> const& position, buffer_table table);
 
 } // namespace sublet
 

@@ -42,8 +42,8 @@ struct slot_options {
     slot_choice choice = slot_choice::grow_largest; ///< not for `fewest`
     /// For tokens: ranges that a step passes on; the oldest are dropped.
     std::size_t most_ranges = ~std::size_t{0};
-    /// By step. A buffer touched by a step that takes no part keeps a slot of its own.
-    per_value<bool> takes_part = true;
+    /// A buffer touched by a step that takes no part keeps a slot of its own.
+    per_value<bool, step_id> takes_part = true;
     std::vector<handoff> handoffs = {}; ///< order beyond data and edges that the execution enforces
 };
 
@@ -61,17 +61,25 @@ struct shared_slots : sized_slot_plan {
 
 namespace detail {
 
-/// Options for buffers; `pool` and `eligible` are by buffer.
+/// Options for buffers.
 struct buffer_slot_options {
     slot_options::strategy_kind strategy = slot_options::strategy_kind::tokens;
     slot_choice choice = slot_choice::grow_largest;
-    per_value<pool_id> pool = pool_id{0}; // only buffers of one pool share
-    per_value<bool> eligible = true;      // false keeps a slot of its own
+    per_value<pool_id, buffer_id> pool = pool_id{0}; // only buffers of one pool share
+    per_value<bool, buffer_id> eligible = true;      // false keeps a slot of its own
     std::size_t most_ranges = ~std::size_t{0};
     std::uint64_t visits = 4'000'000;
 };
 
-/// Gives every buffer a slot; `sizes` are by buffer.
+/// Slots of buffers.
+struct shared_buffers : sized_slot_plan {
+    std::uint64_t undecided = 0;           ///< as shared_slots
+    std::vector<buffer_id> antichain = {}; ///< no two of them may share a slot
+
+    [[nodiscard]] bool is_optimal() const { return antichain.size() == slots; }
+};
+
+/// Gives every buffer a slot.
 ///
 /// Requires:   `g` has no violation, and `lives` belong to `g`.
 /// Ensures:    each buffer of a slot may reuse the bytes of the one before it in every execution; a slot is
@@ -84,14 +92,15 @@ struct buffer_slot_options {
 ///             searches of O((n + ranges) log n) each, n = buffers.
 /// Throws:     precondition_error for a size that is `no_size`, a pool id that is none, or if all slots
 ///             together exceed 64 bits.
-[[nodiscard]] shared_slots share_slots(dependence_graph const& g, concurrent_live_ranges const& lives,
-                                       per_value<byte_count> const& sizes,
-                                       buffer_slot_options const& options = {});
+[[nodiscard]] shared_buffers share_slots(dependence_graph const& g, concurrent_live_ranges const& lives,
+                                         per_value<byte_count, buffer_id> const& sizes,
+                                         buffer_slot_options const& options = {});
 
 /// The same with known conflicts, those of `lives`. Requires: a strategy other than tokens.
-[[nodiscard]] shared_slots share_slots(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
-                                       per_value<byte_count> const& sizes,
-                                       buffer_slot_options const& options);
+[[nodiscard]] shared_buffers share_slots(concurrent_live_ranges const& lives,
+                                         conflict_ranges const& conflicts,
+                                         per_value<byte_count, buffer_id> const& sizes,
+                                         buffer_slot_options const& options);
 
 } // namespace detail
 

@@ -99,16 +99,16 @@ class position_set {
 public:
     explicit position_set(step_waits const& waits) : waits_(waits), is_marked_(waits.before.rows()) {}
 
-    [[nodiscard]] bool has(step_id at) const { return is_marked_[at] != 0; }
-    void add_with_ancestors(step_id at) { add(at, waits_.before); }
-    void add_with_descendants(step_id at) { add(at, waits_.after); }
+    [[nodiscard]] bool has(position_id at) const { return is_marked_[at] != 0; }
+    void add_with_ancestors(position_id at) { add(at, waits_.before); }
+    void add_with_descendants(position_id at) { add(at, waits_.after); }
 
 private:
-    void add(step_id at, csr_rows const& next);
+    void add(position_id at, csr_rows<position_id, position_id> const& next);
 
     step_waits const& waits_;
-    std::vector<unsigned char> is_marked_;
-    std::vector<step_id> worklist_;
+    table<position_id, unsigned char> is_marked_;
+    std::vector<position_id> worklist_;
 };
 
 } // namespace detail
@@ -119,9 +119,9 @@ private:
 /// Requires:   the arguments are positions.
 /// Complexity: O(positions + waits), and O(positions) for each of `first`.
 /// Throws:     precondition_error where a requirement is broken.
-[[nodiscard]] std::vector<step_id> adversarial_order(step_waits const& waits,
-                                                     std::vector<step_id> const& first,
-                                                     std::vector<step_id> const& last);
+[[nodiscard]] std::vector<position_id> adversarial_order(step_waits const& waits,
+                                                         std::vector<position_id> const& first,
+                                                         std::vector<position_id> const& last);
 
 namespace detail {
 
@@ -138,8 +138,8 @@ public:
     void visit_pairs(Visit& visit)
     {
         arena_occupants arenas(lowered_, plan_);
-        std::vector<std::vector<buffer_id>> before(last_paired_with_.size()); // previous occupants
-        for (step_id at = 0; at != lowered_.positions(); ++at)
+        table<buffer_id, std::vector<buffer_id>> before(last_paired_with_.size()); // previous occupants
+        for (position_id at = 0; at != lowered_.positions(); ++at)
             for (buffer_id b : lowered_.touched[at]) {
                 if (lowered_.first_write[b] != at) continue;
                 arenas.occupy(b, [&](buffer_id a) { before[b].push_back(a); });
@@ -164,15 +164,15 @@ private:
         return at < other + its(b).size && other < at + its(a).size;
     }
     /// Whether an output, or touched at another position than `producer`.
-    bool is_needed_after(buffer_id b, step_id producer) const;
+    bool is_needed_after(buffer_id b, position_id producer) const;
 
-    std::vector<step_id> order_for(buffer_id a, buffer_id b) const;
+    std::vector<position_id> order_for(buffer_id a, buffer_id b) const;
 
     run_order const& order_;
     lowered_program const& lowered_;
     memory_plan const& plan_;
-    csr_rows touched_at_;                     // by buffer: positions
-    std::vector<buffer_id> last_paired_with_; // by buffer: the last buffer paired with it
+    csr_rows<buffer_id, position_id> touched_at_;
+    table<buffer_id, buffer_id> last_paired_with_; // the last buffer paired with it
 };
 
 /// Calls `visit(a, b, order)` for every two buffers of which b, in program order, takes bytes of a with no

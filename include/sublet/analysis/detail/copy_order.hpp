@@ -37,8 +37,8 @@ struct value_copy {
 /// Its tables have one entry per value, so it is constructed once for all places.
 class copy_order {
 public:
-    /// `root_of`, by value: values with the same root are the same bytes.
-    explicit copy_order(std::vector<value_id> root_of);
+    /// `root_of` each value: values with the same root are the same bytes.
+    explicit copy_order(table<value_id, value_id> root_of);
 
     /// Calls `move(from, to)` for each copy, after the copies that read the bytes that it overwrites. If all
     /// remaining copies wait for each other, `spare_for(root)` returns a new value, and the value to be
@@ -90,12 +90,12 @@ private:
     value_id to(value_copy const& c) const { return root_of_[c.to]; }
     void list_if_ready(std::vector<value_copy> const& copies, std::uint32_t i);
 
-    std::vector<value_id> root_of_;
-    std::vector<std::uint32_t> readers_;      // by root: pending copies that read it
-    std::vector<std::uint32_t> first_writer_; // by root
-    std::vector<value_id> kept_in_;           // by root: the spare that holds its old bytes
-    std::vector<std::uint32_t> next_writer_;  // by copy
-    std::vector<unsigned char> is_listed_;    // by copy
+    table<value_id, value_id> root_of_;
+    table<value_id, std::uint32_t> readers_;      // of each root: pending copies that read it
+    table<value_id, std::uint32_t> first_writer_; // of each root
+    table<value_id, value_id> kept_in_;           // of each root: the spare that holds its old bytes
+    std::vector<std::uint32_t> next_writer_;      // by copy
+    std::vector<unsigned char> is_listed_;        // by copy
     std::vector<std::uint32_t> ready_;
 };
 
@@ -116,14 +116,14 @@ public:
     node_id open_node();
     [[nodiscard]] std::size_t nodes() const { return node_begin_.size(); }
     /// Requires: there is a node.
-    [[nodiscard]] node_id last_node() const { return static_cast<node_id>(nodes() - 1); }
+    [[nodiscard]] node_id last_node() const { return node_id::of(nodes() - 1); }
     [[nodiscard]] std::size_t steps() const { return touch_end_.size(); }
 
     void touch(value_id v, touch::access kind) { touches_.push_back({v, kind}); }
     void may_overwrite(value_id in, value_id out) { pairs_.push_back({0, in, out}); }
     /// Of the step that ends next.
-    void may_recompute() { recomputable_.push_back(static_cast<step_id>(steps())); }
-    void only_views() { only_views_.push_back(static_cast<step_id>(steps())); }
+    void may_recompute() { recomputable_.push_back(step_id::of(steps())); }
+    void only_views() { only_views_.push_back(step_id::of(steps())); }
     /// Requires: a node is open.
     step_id end_step();
 
@@ -146,18 +146,18 @@ public:
             SUBLET_EXPECTS(o.node < count,
                            "sublet: a phi operand belongs to node %, but there are only % nodes", o.node,
                            count);
-        csr_rows const successors = csr_rows::gathered(count, [this](auto add) {
+        auto const successors = csr_rows<node_id, node_id>::gathered(count, [this](auto add) {
             for (edge e : edges_) add(e.from, e.to);
         });
-        csr_rows const operands = csr_rows::gathered(count, [this](auto add) {
+        auto const operands = csr_rows<node_id, std::uint32_t>::gathered(count, [this](auto add) {
             for (std::size_t o = 0; o != operands_.size(); ++o)
                 add(operands_[o].node, static_cast<std::uint32_t>(o));
         });
         return flow(
             count, static_cast<std::size_t>(values), [&](node_id n) { return successors[n]; },
             [&](node_id n, effect_sink& sink) {
-                std::size_t const end = n + 1u == count ? steps() : node_begin_[n + 1];
-                for (std::size_t s = node_begin_[n]; s != end; ++s) {
+                auto const end = step_id::of(n + 1u == count ? steps() : node_begin_[n + 1]);
+                for (auto s = step_id::of(node_begin_[n]); s != end; ++s) {
                     if (s != node_begin_[n]) sink.next_step();
                     emit_step(s, sink);
                 }
@@ -174,11 +174,11 @@ private:
     {
         if (nodes() != 0 && node_begin_.back() == steps()) end_step();
     }
-    void emit_step(std::size_t s, effect_sink& sink) const;
+    void emit_step(step_id s, effect_sink& sink) const;
 
-    std::vector<std::size_t> node_begin_; // into steps
-    std::vector<std::size_t> touch_end_;  // by step, into touches_
-    std::vector<std::size_t> pair_end_;   // by step, into pairs_
+    table<node_id, std::size_t> node_begin_; // into steps
+    table<step_id, std::size_t> touch_end_;  // into touches_
+    table<step_id, std::size_t> pair_end_;   // into pairs_
     std::vector<sublet::touch> touches_;
     std::vector<overwrite> pairs_; // their step stays 0
     std::vector<step_id> recomputable_, only_views_; // ascending

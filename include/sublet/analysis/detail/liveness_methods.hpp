@@ -32,12 +32,14 @@
 namespace sublet::detail {
 
 struct cross_block_values {
-    std::vector<value_id> value;       ///< by column, ascending
-    std::vector<std::uint32_t> column; ///< by value; `no_value` if it is not cross-block
-    csr_rows reads;                    ///< by node: columns that it reads before it writes them, maybe twice
-    csr_rows writes;                   ///< by node: columns that it writes, maybe twice
-    csr_rows reads_at_end;             ///< by node: columns that edge uses read where it ends, maybe twice
-    bool single_def = true;            ///< no value of the program is written twice
+    using columns = csr_rows<node_id, std::uint32_t>; ///< of each node
+
+    std::vector<value_id> value;           ///< by column, ascending
+    table<value_id, std::uint32_t> column; ///< of each value; `no_column` if it is not cross-block
+    columns reads;                         ///< that the node reads before it writes them, maybe twice
+    columns writes;                        ///< that it writes, maybe twice
+    columns reads_at_end;                  ///< that edge uses read where it ends, maybe twice
+    bool single_def = true;                ///< no value of the program is written twice
 };
 
 /// Complexity: O(nodes + values + touches) time and memory.
@@ -132,8 +134,8 @@ dense_sets live_by_loop_forest(snapshot const& p, cross_block_values const& cros
 /// programs", INRIA RR-7503, 2011 (path exploration by variables); here not recursive, and for several defs.
 
 struct sparse_sets {
-    csr_rows in; // by node: values, ascending
-    csr_rows out;
+    csr_rows<node_id, value_id> in; // the values of each node, ascending
+    csr_rows<node_id, value_id> out;
     std::vector<value_id> given_up; // ascending; in no list
 };
 
@@ -218,9 +220,9 @@ private:
     std::vector<set> stack_; // of united(): a stack of lists
 };
 
-/// By node, what holds where it is entered along the edges, and where it is left.
+/// Of each node, what holds where it is entered along the edges, and where it is left.
 struct tree_sets {
-    std::vector<set_trees::set> arriving, leaving;
+    table<node_id, set_trees::set> arriving, leaving;
 };
 
 /// The least sets with: what arrives is the union of what leaves the nodes that are before it, and what
@@ -230,12 +232,12 @@ struct tree_sets {
 /// Complexity: O((V + E + kills + gens) log columns) if each node is visited once, and O(log columns) for
 ///             each column in which sets that meet differ.
 struct union_problem {
-    csr_rows const& before;
-    csr_rows const& after;
+    csr_rows<node_id, node_id> const& before;
+    csr_rows<node_id, node_id> const& after;
     std::vector<node_id> const& order;
-    csr_rows const& gens;
-    csr_rows const* kills = nullptr;  // none: nothing
-    csr_rows const* arrive = nullptr; // what arrives in any case; none: nothing
+    cross_block_values::columns const& gens;
+    cross_block_values::columns const* kills = nullptr;  // none: nothing
+    cross_block_values::columns const* arrive = nullptr; // what arrives in any case; none: nothing
 };
 tree_sets solve_unions(set_trees& trees, union_problem const& problem);
 
@@ -243,7 +245,7 @@ tree_sets solve_unions(set_trees& trees, union_problem const& problem);
 tree_sets live_by_trees(snapshot const& p, cross_block_values const& cross_block, set_trees& trees);
 
 /// By node, the columns of which a write reaches its entry, and its end.
-tree_sets written_by_trees(snapshot const& p, csr_rows const& writes, set_trees& trees);
+tree_sets written_by_trees(snapshot const& p, cross_block_values::columns const& writes, set_trees& trees);
 
 } // namespace sublet::detail
 

@@ -6,7 +6,7 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL copy_order::copy_order(std::vector<value_id> root_of)
+SUBLET_DECL copy_order::copy_order(table<value_id, value_id> root_of)
     : root_of_(std::move(root_of)), readers_(root_of_.size()), first_writer_(root_of_.size(), none),
       kept_in_(root_of_.size(), no_value)
 {
@@ -34,10 +34,10 @@ SUBLET_DECL step_id program_builder::end_step()
     touch_end_.push_back(touches_.size());
     pair_end_.push_back(pairs_.size());
     SUBLET_EXPECTS(steps() < no_step, "sublet: more steps than 32-bit ids");
-    return static_cast<step_id>(steps() - 1);
+    return step_id::of(steps() - 1);
 }
 
-SUBLET_DECL void program_builder::emit_step(std::size_t s, effect_sink& sink) const
+SUBLET_DECL void program_builder::emit_step(step_id s, effect_sink& sink) const
 {
     for (std::size_t t = s == 0 ? 0 : touch_end_[s - 1]; t != touch_end_[s]; ++t) {
         auto const [value, kind] = touches_[t];

@@ -13,9 +13,9 @@
 
 namespace sublet {
 
-SUBLET_DECL step_id dependence_graph::start_of(step_id s) const
+SUBLET_DECL position_id dependence_graph::start_of(step_id s) const
 {
-    for (step_id p : before[position_of[s]])
+    for (position_id p : before[position_of[s]])
         if (step_at[p] == s) return p;
     return position_of[s];
 }
@@ -36,13 +36,15 @@ SUBLET_DECL dependence_options dependences_of(plan_options const& options, std::
 
 /// A step that reads early is two points, any other is one; points are numbered in the order of steps.
 struct dependence_points {
+    using point = std::uint32_t;
+
     snapshot const& p;
-    std::vector<step_id> write_point; // by step; empty if point and step are the same
-    std::vector<step_id> owner;       // by point; empty likewise
+    table<step_id, point> write_point; // empty if point and step are the same number
+    std::vector<step_id> owner;        // by point; empty likewise
 
     explicit dependence_points(snapshot const& program) : p(program)
     {
-        auto const steps = static_cast<step_id>(p.steps());
+        auto const steps = step_id::of(p.steps());
         auto reads_early = [this](step_id s) {
             for (touch t : p.touches(s))
                 if (t.kind == touch::access::use_early) return true;
@@ -53,24 +55,24 @@ struct dependence_points {
         if (s == steps) return;
         for (s = 0; s != steps; ++s) {
             if (reads_early(s)) owner.push_back(s);
-            write_point.push_back(static_cast<step_id>(owner.size()));
+            write_point.push_back(static_cast<point>(owner.size()));
             owner.push_back(s);
         }
     }
     std::size_t size() const { return owner.empty() ? p.steps() : owner.size(); }
-    step_id last(step_id s) const { return write_point.empty() ? s : write_point[s]; }
-    step_id first(step_id s) const
+    point last(step_id s) const { return write_point.empty() ? +s : write_point[s]; }
+    point first(step_id s) const
     {
-        step_id const l = last(s);
+        point const l = last(s);
         return l != 0 && owner_of(l - 1) == s ? l - 1 : l;
     }
-    step_id owner_of(step_id point) const { return owner.empty() ? point : owner[point]; }
+    step_id owner_of(point x) const { return owner.empty() ? step_id{x} : owner[x]; }
 };
 
 SUBLET_DECL std::optional<dependence_violation>
-unique_defs(snapshot const& p, std::vector<value_role> const& role, std::vector<step_id>& def_of)
+unique_defs(snapshot const& p, table<value_id, value_role> const& role, table<value_id, step_id>& def_of)
 {
-    def_of = std::vector<step_id>(p.values(), no_step);
+    def_of = table<value_id, step_id>(p.values(), no_step);
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s)) {
             if (!t.defines() || def_of[t.value] == s) continue;
@@ -89,98 +91,29 @@ unique_defs(snapshot const& p, std::vector<value_role> const& role, std::vector<
     for (edge_use u : p.edge_uses())
         if (!is_available(u.value))
             return dependence_violation{
-                dependence_violation::kind::never_defined, u.value, {p.steps_of(u.pred).last - 1}};
+                dependence_violation::kind::never_defined, u.value, {step_id{p.steps_of(u.pred).last - 1}}};
     for (value_id v = 0; v != p.values(); ++v)
         if (has_role(role[v], value_role::output) && !is_available(v))
             return dependence_violation{dependence_violation::kind::never_defined, v, {}};
     return std::nullopt;
 }
 
-SUBLET_DECL std::vector<step_id> residual_cycle(csr_rows const& after, std::vector<step_id> const& in_degree)
-{
-    std::vector<step_id> from(after.rows(), no_step);
-    step_id at = no_step;
-    for (step_id x = 0; x != after.rows(); ++x)
-        if (in_degree[x] != 0) {
-            at = x;
-            for (step_id y : after[x])
-                if (in_degree[y] != 0) from[y] = x;
-        }
-    std::vector<unsigned char> seen(after.rows());
-    for (; !seen[at]; at = from[at]) seen[at] = 1;
-    std::vector<step_id> backwards{at}, cycle;
-    for (step_id x = from[at]; x != at; x = from[x]) backwards.push_back(x);
-    while (!backwards.empty()) {
-        cycle.push_back(backwards.back());
-        backwards.pop_back();
-    }
-    return cycle;
-}
-
-SUBLET_DECL std::vector<step_id> topological_points(csr_rows const& after, std::vector<step_id>& in_degree,
-                                                    dependence_options::position_order numbering)
-{
-    std::size_t const points = after.rows();
-    std::vector<step_id> order, ready;
-    order.reserve(points);
-    if (numbering == dependence_options::position_order::as_listed) {
-        bool ascends = true;
-        for (step_id x = 0; x != points && ascends; ++x)
-            for (step_id y : after[x]) ascends &= x < y;
-        if (ascends) {
-            for (step_id x = 0; x != points; ++x) order.push_back(x);
-            in_degree.assign(points, 0);
-            return order;
-        }
-    }
-    auto finish = [&](step_id x, auto found) {
-        for (step_id y : after[x])
-            if (--in_degree[y] == 0) found(y);
-    };
-    for (step_id x = 0; x != points; ++x)
-        if (in_degree[x] == 0) order.push_back(x);
-    if (numbering != dependence_options::position_order::depth_first) {
-        for (std::size_t i = 0; i != order.size(); ++i)
-            finish(order[i], [&](step_id y) { order.push_back(y); });
-        return order;
-    }
-    auto reverse_from = [&](std::size_t first) { // the first one pushed is popped first
-        for (std::size_t i = first, j = ready.size(); i + 1 < j; ++i) std::swap(ready[i], ready[--j]);
-    };
-    for (std::size_t i = 0, roots = order.size(); i != roots; ++i)
-        finish(order[i], [&](step_id y) { ready.push_back(y); });
-    reverse_from(0);
-    while (!ready.empty()) {
-        step_id const x = ready.back();
-        ready.pop_back();
-        order.push_back(x);
-        std::size_t const first = ready.size();
-        finish(x, [&](step_id y) { ready.push_back(y); });
-        reverse_from(first);
-    }
-    return order;
-}
-
-} // namespace sublet::detail
-
-namespace sublet::detail {
-
 /// The steps that make the root of a view, by step that makes a view of no bytes and writes through it: bytes do
 /// not order them. Without an entry where the root is made later in the list.
 SUBLET_DECL std::vector<handoff> makers_of_empty_views(snapshot const& p, dependence_options const& options,
-                                                       std::vector<step_id> const& def_of,
-                                                       std::vector<value_id> const& root)
+                                                       table<value_id, step_id> const& def_of,
+                                                       table<value_id, value_id> const& root)
 {
     std::vector<handoff> found;
-    std::vector<step_id> position; // by step
+    table<step_id, position_id> position;
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s)) {
             step_id const maker = t.kind == touch::access::write_view ? def_of[root[t.value]] : no_step;
             if (maker == no_step || maker == s || options.bytes[t.value] != 0) continue;
             if (position.empty()) {
                 position.resize(p.steps());
-                std::vector<step_id> const listed = steps_in_order(p, options.listed);
-                for (step_id at = 0; at != listed.size(); ++at) position[listed[at]] = at;
+                table<position_id, step_id> const listed = steps_in_order(p, options.listed);
+                for (position_id at = 0; at != listed.size(); ++at) position[listed[at]] = at;
             }
             if (position[maker] < position[s]) found.push_back({maker, s});
         }
@@ -190,11 +123,11 @@ SUBLET_DECL std::vector<handoff> makers_of_empty_views(snapshot const& p, depend
 /// The root of each value; or a view of a root that no step makes and the caller does not give.
 SUBLET_DECL std::optional<dependence_violation> find_roots(snapshot const& p,
                                                            dependence_options const& options,
-                                                           std::vector<step_id> const& def_of,
-                                                           std::vector<value_id>& root)
+                                                           table<value_id, step_id> const& def_of,
+                                                           table<value_id, value_id>& root)
 {
-    std::vector<value_role> const role = options.role.tabulate(p.values(), "role");
-    std::vector<value_id> const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
+    table<value_id, value_role> const role = options.role.tabulate(p.values(), "role");
+    table<value_id, value_id> const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
     buffer_classes const classes = aliases(p.values(), [&](value_id v) { return alias_of[v]; });
     for (buffer_id b : classes.buffer_of) root.push_back(classes.root[b]);
     for (step_id s = 0; s != p.steps(); ++s)
@@ -209,11 +142,11 @@ SUBLET_DECL std::optional<dependence_violation> find_roots(snapshot const& p,
 /// A step that changes a value and is listed before the step that makes it: either has to wait for the other.
 SUBLET_DECL std::optional<dependence_violation> change_before_def(snapshot const& p,
                                                                   dependence_options const& options,
-                                                                  std::vector<step_id> const& def_of)
+                                                                  table<value_id, step_id> const& def_of)
 {
-    std::vector<step_id> const listed = steps_in_order(p, options.listed);
-    std::vector<step_id> position(p.steps());
-    for (step_id at = 0; at != listed.size(); ++at) position[listed[at]] = at;
+    table<position_id, step_id> const listed = steps_in_order(p, options.listed);
+    table<step_id, position_id> position(p.steps());
+    for (position_id at = 0; at != listed.size(); ++at) position[listed[at]] = at;
     for (step_id s : listed)
         for (touch t : p.touches(s)) {
             step_id const maker = def_of[t.value];
@@ -244,10 +177,10 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
                                  &dependence_options::view_offset, &dependence_options::bytes));
     dependence_options const& options = *asked;
     dependence_graph g;
-    std::vector<step_id> def_of;
+    table<value_id, step_id> def_of;
     g.violation = detail::unique_defs(p, options.role.tabulate(p.values(), "role"), def_of);
     if (g.violation) return g;
-    std::vector<value_id> root; // by value; filled if some step makes a view
+    table<value_id, value_id> root; // filled if some step makes a view
     if (p.has_views()) {
         g.violation = detail::find_roots(p, options, def_of, root);
         if (g.violation) return g;
@@ -262,12 +195,13 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
                        "sublet: a hand-off leads from step % to step %, but there are only % steps", h.from,
                        h.to, p.steps());
 
+    using point = detail::dependence_points::point;
     detail::dependence_points const points(p);
-    csr_rows const after = csr_rows::gathered(points.size(), [&](auto add) {
+    auto const after = csr_rows<point, point>::gathered(points.size(), [&](auto add) {
         for (node_id n = 0; n != p.nodes(); ++n) {
             step_range const range = p.steps_of(n);
             for (step_id s = range.first; s != range.last; ++s) {
-                step_id const begin = points.first(s), end = points.last(s);
+                point const begin = points.first(s), end = points.last(s);
                 if (begin != end) add(begin, end);
                 if (s != range.first) add(points.last(s - 1), begin);
                 for (touch t : p.touches(s)) {
@@ -287,15 +221,15 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
         for (auto const* list : {&storage, &makers, &options.handoffs})
             for (handoff h : *list) add(points.last(h.from), points.first(h.to));
     });
-    std::vector<step_id> in_degree(points.size(), 0);
-    for (step_id x = 0; x != points.size(); ++x)
-        for (step_id y : after[x]) ++in_degree[y];
-    std::vector<step_id> const order = detail::topological_points(after, in_degree, options.order);
+    std::vector<std::uint32_t> in_degree(points.size(), 0);
+    for (point x = 0; x != points.size(); ++x)
+        for (point y : after[x]) ++in_degree[y];
+    table<position_id, point> const order = detail::topological_points(after, in_degree, options.order);
     if (order.size() != points.size()) {
         g.violation = detail::change_before_def(p, options, def_of);
         if (g.violation) return g;
         g.violation = dependence_violation{dependence_violation::kind::cycle, no_value, {}};
-        for (step_id x : detail::residual_cycle(after, in_degree)) {
+        for (point x : detail::residual_cycle(after, in_degree)) {
             auto& steps = g.violation->steps;
             step_id const s = points.owner_of(x);
             if (steps.empty() || (steps.back() != s && steps.front() != s)) steps.push_back(s);
@@ -303,24 +237,24 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
         return g;
     }
 
-    std::vector<step_id>& position_by_point = in_degree; // by point: its position
-    for (step_id at = 0; at != order.size(); ++at) position_by_point[order[at]] = at;
-    csr_rows const before = csr_rows::gathered(points.size(), [&](auto add) {
-        for (step_id at = 0; at != order.size(); ++at)
-            for (step_id y : after[order[at]]) add(position_by_point[y], at);
+    std::vector<std::uint32_t>& position_of = in_degree; // by point
+    for (position_id at = 0; at != order.size(); ++at) position_of[order[at]] = at;
+    auto const before = csr_rows<position_id, position_id>::gathered(points.size(), [&](auto add) {
+        for (position_id at = 0; at != order.size(); ++at)
+            for (point y : after[order[at]]) add(position_of[y], at);
     });
     g.before.reserve(before.rows(), before.items());
-    for (std::size_t at = 0; at != before.rows(); ++at) {
-        step_id last = no_step;
-        for (step_id x : before[at])
+    for (position_id at = 0; at != before.rows(); ++at) {
+        position_id last = no_position;
+        for (position_id x : before[at])
             if (x != last) g.before.append(last = x);
         g.before.close_row();
     }
     g.after = g.before.transposed(points.size());
     g.step_at.reserve(order.size());
-    for (step_id x : order) g.step_at.push_back(points.owner_of(x));
+    for (point x : order) g.step_at.push_back(points.owner_of(x));
     g.position_of.reserve(p.steps());
-    for (step_id s = 0; s != p.steps(); ++s) g.position_of.push_back(position_by_point[points.last(s)]);
+    for (step_id s = 0; s != p.steps(); ++s) g.position_of.push_back(position_of[points.last(s)]);
     return g;
 }
 
@@ -331,8 +265,9 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
 namespace sublet::detail {
 
 /// Appends the members of the row with no edge to another touch, that is, directly before (or after) it.
-SUBLET_DECL void append_extremal(csr_rows& to, std::vector<step_id> const& row,
-                                 std::vector<unsigned char> const& is_touch, csr_rows const& edges)
+SUBLET_DECL void append_extremal(csr_rows<buffer_id, position_id>& to, std::vector<position_id> const& row,
+                                 table<position_id, unsigned char> const& is_touch,
+                                 csr_rows<position_id, position_id> const& edges)
 {
     // Suffices for most steps; more edges of a step with a thousand successors are not worth the time.
     constexpr std::size_t max_edges = 16;
@@ -340,7 +275,7 @@ SUBLET_DECL void append_extremal(csr_rows& to, std::vector<step_id> const& row,
         if (i != 0 && row[i] == row[i - 1]) continue;
         bool is_extremal = true;
         std::size_t edges_examined = 0;
-        for (step_id next : edges[row[i]]) {
+        for (position_id next : edges[row[i]]) {
             if (edges_examined++ == max_edges) break;
             if (is_touch[next]) is_extremal = false;
         }
@@ -356,14 +291,14 @@ namespace detail {
 
 SUBLET_DECL concurrent_live_ranges concurrent_lifetimes(snapshot const& p, dependence_graph const& g,
                                                         std::size_t buffers,
-                                                        std::vector<buffer_id> const& buffer_of,
-                                                        std::vector<value_role> const& role)
+                                                        table<value_id, buffer_id> const& buffer_of,
+                                                        table<value_id, value_role> const& role)
 {
     SUBLET_EXPECTS(buffer_of.size() == p.values() && role.size() == p.values(),
                    "sublet: a table needs one entry for each value");
-    auto const positions = static_cast<step_id>(g.positions());
+    auto const positions = static_cast<std::uint32_t>(g.positions());
     auto each = [&](bool defs, auto add) { // by ascending position
-        for (step_id at = 0; at != positions; ++at) {
+        for (position_id at = 0; at != positions; ++at) {
             step_id const s = g.step_at[at];
             bool const is_write_position = g.position_of[s] == at;
             for (touch t : p.touches(s)) {
@@ -372,14 +307,15 @@ SUBLET_DECL concurrent_live_ranges concurrent_lifetimes(snapshot const& p, depen
             }
         }
     };
-    csr_rows const defs = csr_rows::gathered(buffers, [&](auto add) { each(true, add); });
-    csr_rows const touches = csr_rows::gathered(buffers, [&](auto add) {
+    using positions_of = csr_rows<buffer_id, position_id>;
+    auto const defs = positions_of::gathered(buffers, [&](auto add) { each(true, add); });
+    auto const touches = positions_of::gathered(buffers, [&](auto add) {
         each(false, add);
         for (edge_use u : p.edge_uses())
             if (buffer_of[u.value] != no_buffer)
                 add(buffer_of[u.value], g.position_of[p.steps_of(u.pred).last - 1]);
     });
-    std::vector<unsigned char> is_given(buffers), is_kept(buffers);
+    table<buffer_id, unsigned char> is_given(buffers), is_kept(buffers);
     for (value_id v = 0; v != p.values(); ++v) {
         if (buffer_of[v] == no_buffer) continue;
         if (sublet::detail::is_given(role[v])) is_given[buffer_of[v]] = 1;
@@ -390,10 +326,10 @@ SUBLET_DECL concurrent_live_ranges concurrent_lifetimes(snapshot const& p, depen
     lives.positions = positions;
     lives.begins.reserve(buffers, buffers);
     lives.ends.reserve(buffers, buffers);
-    std::vector<unsigned char> is_touch(positions);
-    std::vector<step_id> row;
+    table<position_id, unsigned char> is_touch(positions);
+    std::vector<position_id> row;
     for (buffer_id b = 0; b != buffers; ++b) {
-        for (step_id at : touches[b]) is_touch[at] = 1;
+        for (position_id at : touches[b]) is_touch[at] = 1;
         if (!is_given[b]) {
             row.assign(defs[b].begin(), defs[b].end());
             detail::append_extremal(lives.begins, row, is_touch, g.before);
@@ -407,7 +343,7 @@ SUBLET_DECL concurrent_live_ranges concurrent_lifetimes(snapshot const& p, depen
             detail::append_extremal(lives.ends, row, is_touch, g.after);
         }
         lives.ends.close_row();
-        for (step_id at : touches[b]) is_touch[at] = 0;
+        for (position_id at : touches[b]) is_touch[at] = 0;
     }
     return lives;
 }
@@ -420,7 +356,7 @@ SUBLET_DECL concurrent_live_ranges concurrent_lifetimes(snapshot const& p, depen
 
 namespace sublet::detail {
 
-SUBLET_DECL void intersect_from(std::vector<live_range>& ranges, step_id from,
+SUBLET_DECL void intersect_from(std::vector<live_range>& ranges, position_id from,
                                 std::span<live_range const> others, std::vector<live_range>& old)
 {
     std::size_t to = partition_point(ranges.size(), [&](std::size_t i) { return from < ranges[i].last; });
@@ -455,28 +391,28 @@ SUBLET_DECL void unite(std::span<live_range const> a, std::span<live_range const
         else push_range(to, b[j++]);
 }
 
-/// By position, and the end: the next position at which a buffer begins, or the number of positions.
-SUBLET_DECL std::vector<step_id> next_begins(concurrent_live_ranges const& lives)
+/// Of each position, and the end: the next position at which a buffer begins, or the number of positions.
+SUBLET_DECL table<position_id, position_id> next_begins(concurrent_live_ranges const& lives)
 {
-    std::vector<step_id> next(std::size_t{lives.positions} + 1, lives.positions);
-    for (std::size_t b = 0; b != lives.buffers(); ++b)
-        for (step_id p : lives.begins[b]) next[p] = p;
-    for (step_id p = lives.positions; p-- != 0;)
+    table<position_id, position_id> next(std::size_t{lives.positions} + 1, lives.positions);
+    for (buffer_id b = 0; b != lives.buffers(); ++b)
+        for (position_id p : lives.begins[b]) next[p] = p;
+    for (position_id p = lives.positions; p-- != 0;)
         if (next[p] == lives.positions) next[p] = next[p + 1];
     return next;
 }
 
 /// The number of pairs that are forbidden where the sets are not exact.
-SUBLET_DECL std::uint64_t count_undecided(concurrent_live_ranges const& lives, live_range_lists const& of,
+SUBLET_DECL std::uint64_t count_undecided(concurrent_live_ranges const& lives, buffer_range_lists const& of,
                                           range_sets const& sets, std::size_t first_owner)
 {
-    std::vector<std::uint32_t> begun(std::size_t{lives.positions} + 1); // before each position
-    for (std::size_t b = 0; b != lives.buffers(); ++b)
-        for (step_id p : lives.begins[b]) ++begun[p + std::size_t{1}];
+    table<position_id, std::uint32_t> begun(std::size_t{lives.positions} + 1); // before each position
+    for (buffer_id b = 0; b != lives.buffers(); ++b)
+        for (position_id p : lives.begins[b]) ++begun[p + std::size_t{1}];
     for (std::size_t p = 0; p != lives.positions; ++p) begun[p + 1] += begun[p];
     std::uint64_t count = 0;
     for (buffer_id b = 0; b != lives.buffers(); ++b) {
-        step_id const known = sets.exact_until(first_owner + b);
+        position_id const known = sets.exact_until(first_owner + b);
         for (live_range r : of[b])
             if (known < r.last) count += begun[r.last] - begun[larger(r.first, known)];
     }
@@ -497,18 +433,18 @@ SUBLET_DECL conflict_ranges find_conflict_ranges(dependence_graph const& g,
     std::size_t const buffers = lives.buffers(), owners = positions + buffers;
     SUBLET_EXPECTS(!g.violation && g.positions() == positions,
                    "sublet: these are live ranges of another graph");
-    SUBLET_EXPECTS(owners < no_step, "sublet: more positions and buffers than 32-bit ids");
+    SUBLET_EXPECTS(owners < no_position, "sublet: more positions and buffers than 32-bit ids");
 
     // Ranges begin and end where a buffer begins, so that ranges without a begin between them are merged.
-    std::vector<step_id> const next = detail::next_begins(lives);
-    csr_rows const ends_at = lives.ends.transposed(std::size_t{positions} + 1);
+    table<position_id, position_id> const next = detail::next_begins(lives);
+    csr_rows<position_id, buffer_id> const ends_at = lives.ends.transposed(std::size_t{positions} + 1);
     std::uint64_t const default_limit = detail::larger(std::uint64_t{1} << 24, 8 * std::uint64_t{owners});
     detail::range_sets sets(owners, max_ranges == 0 ? default_limit : max_ranges);
     std::vector<live_range> scratch;
-    auto end_at = [&](step_id t, std::vector<live_range> const& unreached, step_id known) {
+    auto end_at = [&](position_id t, std::vector<live_range> const& unreached, position_id known) {
         for (buffer_id b : ends_at[t]) {
             std::size_t const owner = positions + std::size_t{b};
-            step_id until = known;
+            position_id until = known;
             if (t == lives.ends[b].back()) { // its last end, visited first
                 scratch.clear();
                 detail::push_range(scratch, {lives.first(b), t == positions ? t : next[t + 1]});
@@ -521,7 +457,7 @@ SUBLET_DECL conflict_ranges find_conflict_ranges(dependence_graph const& g,
         }
         return true;
     };
-    end_at(positions, {}, no_step);
+    end_at(positions, {}, no_position);
     detail::find_unreached(g, next, sets, false, end_at);
 
     std::vector<std::uint32_t> row{0};
@@ -529,7 +465,7 @@ SUBLET_DECL conflict_ranges find_conflict_ranges(dependence_graph const& g,
     std::size_t all = 0;
     for (std::size_t b = 0; b != buffers; ++b)
         all += detail::larger(sets[positions + b].size(), std::size_t{1});
-    SUBLET_EXPECTS(all < no_step, "sublet: more ranges than 32-bit ids");
+    SUBLET_EXPECTS(all < no_position, "sublet: more ranges than 32-bit ids");
     row.reserve(buffers + 1);
     ranges.reserve(all);
     for (buffer_id b = 0; b != buffers; ++b) {
@@ -540,7 +476,8 @@ SUBLET_DECL conflict_ranges find_conflict_ranges(dependence_graph const& g,
         row.push_back(static_cast<std::uint32_t>(ranges.size()));
     }
     conflict_ranges result;
-    result.of = {live_range_lists::source::from_liveness, positions, std::move(row), std::move(ranges)};
+    result.of = detail::buffer_range_lists(live_range_lists::source::from_liveness, positions, std::move(row),
+                                           std::move(ranges));
     if (sets.is_coarsened()) result.undecided = detail::count_undecided(lives, result.of, sets, positions);
     return result;
 }
@@ -551,7 +488,7 @@ SUBLET_DECL bool reusable_by(conflict_ranges const& conflicts, concurrent_live_r
     if (lives.begins[v].empty()) return false;
     if (lives.ends[u].empty()) return true;
     auto const buffer_ranges = conflicts.of[u];
-    for (step_id begin : lives.begins[v]) {
+    for (position_id begin : lives.begins[v]) {
         std::size_t const at = detail::partition_point(
             buffer_ranges.size(), [&](std::size_t i) { return begin < buffer_ranges[i].last; });
         if (begin < buffer_ranges.front().first ||

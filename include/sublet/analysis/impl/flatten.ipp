@@ -26,7 +26,7 @@ SUBLET_DECL program_id program_tree::add_body(program_id parent, step_id step, p
     SUBLET_EXPECTS(size() < no_node, "sublet: more programs than 32-bit ids");
     expect_valid_bindings(program_of(parent).values(), body.values(), kind, captures, bindings);
     nested_.push_back({as_listed(body), {parent, step, kind, std::move(captures), std::move(bindings)}});
-    return static_cast<program_id>(size() - 1);
+    return program_id::of(size() - 1);
 }
 
 SUBLET_DECL snapshot program_tree::as_listed(snapshot const& p)
@@ -81,9 +81,9 @@ namespace detail {
 SUBLET_DECL bodies_by_step::bodies_by_step(program_tree const& tree)
 {
     std::vector<detail::sort_key> sorted;
-    for (std::size_t i = 1; i != tree.size(); ++i) {
-        program_body const& b = tree.body(static_cast<program_id>(i));
-        sorted.push_back({b.parent, b.step, static_cast<program_id>(i)});
+    for (program_id i = 1; i != tree.size(); ++i) {
+        program_body const& b = tree.body(i);
+        sorted.push_back({b.parent, b.step, i});
     }
     sort_by_key(sorted);
     for (detail::sort_key const& k : sorted) {
@@ -107,17 +107,16 @@ SUBLET_DECL std::span<program_id const> bodies_by_step::of(program_id parent, st
 SUBLET_DECL tree_values number_values(program_tree const& tree)
 {
     tree_values numbered;
-    for (std::size_t i = 0; i != tree.size(); ++i) {
-        auto const number = static_cast<program_id>(i);
-        std::vector<value_id> of(tree.program_of(number).values(), no_value);
+    for (program_id i = 0; i != tree.size(); ++i) {
+        table<value_id, value_id> of(tree.program_of(i).values(), no_value);
         if (i != 0) { // the parent has been numbered
-            auto const& outer = numbered.flat_of[tree.body(number).parent];
-            for (program_body::capture c : tree.body(number).captures) of[c.inner] = outer[c.outer];
+            auto const& outer = numbered.flat_of[tree.body(i).parent];
+            for (program_body::capture c : tree.body(i).captures) of[c.inner] = outer[c.outer];
         }
-        for (std::size_t v = 0; v != of.size(); ++v) {
+        for (value_id v = 0; v != of.size(); ++v) {
             if (of[v] != no_value) continue;
-            of[v] = static_cast<value_id>(numbered.value_of.size());
-            numbered.value_of.push_back({number, static_cast<value_id>(v)});
+            of[v] = value_id::of(numbered.value_of.size());
+            numbered.value_of.push_back({i, v});
             SUBLET_EXPECTS(numbered.value_of.size() < no_value, "sublet: more values than 32-bit ids");
         }
         numbered.flat_of.push_back(std::move(of));
@@ -125,8 +124,8 @@ SUBLET_DECL tree_values number_values(program_tree const& tree)
     return numbered;
 }
 
-SUBLET_DECL std::vector<value_id> view_roots(tree_values const& values,
-                                             std::vector<std::vector<value_id>> const& alias_of)
+SUBLET_DECL table<value_id, value_id> view_roots(tree_values const& values,
+                                                 table<program_id, std::vector<value_id>> const& alias_of)
 {
     SUBLET_EXPECTS(alias_of.empty() || alias_of.size() == values.flat_of.size(),
                    "sublet: alias_of has % entries for a tree of % programs", alias_of.size(),
@@ -141,7 +140,7 @@ SUBLET_DECL std::vector<value_id> view_roots(tree_values const& values,
         return to == no_value ? no_value : values.flat_of[program][to];
     };
     buffer_classes const classes = aliases(values.value_of.size(), flat_alias);
-    std::vector<value_id> root_of;
+    table<value_id, value_id> root_of;
     for (buffer_id b : classes.buffer_of) root_of.push_back(classes.root[b]);
     return root_of;
 }
@@ -157,16 +156,16 @@ namespace sublet::detail {
 /// Emits the flat program in the order of its text.
 class tree_flattener {
 public:
-    tree_flattener(program_tree const& tree, std::vector<std::vector<value_id>> const& alias_of)
+    tree_flattener(program_tree const& tree, table<program_id, std::vector<value_id>> const& alias_of)
         : tree_(tree), bodies_(tree), flat_{number_values(tree), {}, 0, {}, {}},
           root_of_(detail::view_roots(flat_, alias_of)), copies_(root_of_), mark_(flat_.value_of.size()),
           header_(tree.size(), no_node), entry_(tree.size(), no_node)
     {
-        flat_.first_spare = static_cast<value_id>(flat_.value_of.size());
+        flat_.first_spare = value_id::of(flat_.value_of.size());
         std::size_t nodes = 0;
-        for (std::size_t i = 0; i != tree.size(); ++i) {
+        for (program_id i = 0; i != tree.size(); ++i) {
             first_node_.push_back(nodes);
-            nodes += tree.program_of(static_cast<program_id>(i)).nodes();
+            nodes += tree.program_of(i).nodes();
         }
         head_.assign(nodes, no_node);
         tail_.assign(nodes, no_node);
@@ -231,8 +230,8 @@ private:
         snapshot const& p = tree_.program_of(i);
         std::vector<node_id> found;
         if (p.nodes() == 0) found.push_back(entry);
-        for (std::size_t n = is_list(i) && p.nodes() != 0 ? p.nodes() - 1 : 0; n != p.nodes(); ++n)
-            if (p.successors(static_cast<node_id>(n)).empty()) found.push_back(tail_[first_node_[i] + n]);
+        for (auto n = node_id::of(is_list(i) && p.nodes() != 0 ? p.nodes() - 1 : 0); n != p.nodes(); ++n)
+            if (p.successors(n).empty()) found.push_back(tail_[first_node_[i] + n]);
         return found;
     }
 
@@ -311,13 +310,13 @@ private:
                 bool const is_view = to < root_of_.size() && root_of_[to] != to; // else a spare value
                 builder_.touch(to, is_view ? touch::access::write_view : touch::access::def);
                 builder_.may_overwrite(from, to);
-                flat_.moves.push_back({i, when, from, to, static_cast<step_id>(builder_.steps())});
-                add_step({flat_tree::part::move, i, static_cast<step_id>(flat_.moves.size() - 1)});
+                flat_.moves.push_back({i, when, from, to, step_id::of(builder_.steps())});
+                add_step({flat_tree::part::move, i, step_id::of(flat_.moves.size() - 1)});
             },
             [&](value_id root) {
                 flat_.value_of.push_back(flat_.value_of[root]);
                 SUBLET_EXPECTS(flat_.value_of.size() < no_value, "sublet: more values than 32-bit ids");
-                return static_cast<value_id>(flat_.value_of.size() - 1);
+                return value_id::of(flat_.value_of.size() - 1);
             });
     }
 
@@ -357,15 +356,14 @@ private:
     /// Adds the edges inside programs and the phi operands.
     flat_tree finished()
     {
-        for (std::size_t i = 0; i != tree_.size(); ++i) {
-            auto const number = static_cast<program_id>(i);
-            snapshot const& p = tree_.program_of(number);
-            for (std::size_t n = 0; n != p.nodes(); ++n) {
+        for (program_id i = 0; i != tree_.size(); ++i) {
+            snapshot const& p = tree_.program_of(i);
+            for (node_id n = 0; n != p.nodes(); ++n) {
                 node_id const head = head_[first_node_[i] + n], tail = tail_[first_node_[i] + n];
-                if (is_list(number) && n + 1 != p.nodes())
+                if (is_list(i) && n + 1u != p.nodes())
                     builder_.add_edge(tail, head_[first_node_[i] + n + 1]);
-                if (is_list(number)) continue;
-                for (node_id s : p.successors(static_cast<node_id>(n)))
+                if (is_list(i)) continue;
+                for (node_id s : p.successors(n))
                     builder_.add_edge(tail, head_[first_node_[i] + s]);
                 for (edge_use u : p.edge_uses(n))
                     builder_.use_at_end_of(head, tail_[first_node_[i] + u.pred], flat_.flat_of[i][u.value]);
@@ -379,24 +377,25 @@ private:
     program_tree const& tree_;
     bodies_by_step bodies_;
     flat_tree flat_;
-    std::vector<value_id> root_of_; // by value: the end of its views
+    table<value_id, value_id> root_of_; // of each flat value: the end of its views
     copy_order copies_;
-    std::vector<unsigned char> mark_; // by flat value, all 0 between steps
+    table<value_id, unsigned char> mark_; // of each flat value, all 0 between steps
 
     program_builder builder_;
 
-    std::vector<std::size_t> first_node_; // by program, into head_ and tail_
-    std::vector<node_id> head_, tail_;    // flat: the first and the last node of a node
-    std::vector<node_id> header_;         // flat, by program: the header of a loop
-    std::vector<node_id> entry_;          // flat, by program: the node from which it is entered
-    std::vector<node_id> arms_;           // the last nodes of the branches of open choices
+    table<program_id, std::size_t> first_node_; // of each program, into head_ and tail_
+    std::vector<node_id> head_, tail_;          // flat: the first and the last node of a node
+    table<program_id, node_id> header_;         // flat, of each program: the header of a loop
+    table<program_id, node_id> entry_;          // flat, of each program: the node from which it is entered
+    std::vector<node_id> arms_;                 // the last nodes of the branches of open choices
 };
 
 } // namespace sublet::detail
 
 namespace sublet {
 
-SUBLET_DECL flat_tree flatten(program_tree const& tree, std::vector<std::vector<value_id>> const& alias_of)
+SUBLET_DECL flat_tree flatten(program_tree const& tree,
+                              table<program_id, std::vector<value_id>> const& alias_of)
 {
     return detail::tree_flattener(tree, alias_of).flatten();
 }
@@ -407,17 +406,16 @@ SUBLET_DECL flat_tree flatten(program_tree const& tree, std::vector<std::vector<
 
 namespace sublet::detail {
 
-SUBLET_DECL std::vector<std::vector<unsigned char>> written_in(program_tree const& tree)
+SUBLET_DECL table<program_id, table<value_id, unsigned char>> written_in(program_tree const& tree)
 {
-    std::vector<std::vector<unsigned char>> written(tree.size());
-    for (std::size_t i = 0; i != tree.size(); ++i)
-        written[i].resize(tree.program_of(static_cast<program_id>(i)).values());
-    for (std::size_t i = tree.size(); i-- != 0;) { // bodies before their parents
-        snapshot const& p = tree.program_of(static_cast<program_id>(i));
-        for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
+    table<program_id, table<value_id, unsigned char>> written(tree.size());
+    for (program_id i = 0; i != tree.size(); ++i) written[i].resize(tree.program_of(i).values());
+    for (auto i = program_id::of(tree.size()); i-- != 0;) { // bodies before their parents
+        snapshot const& p = tree.program_of(i);
+        for (touch t : p.touches({0, step_id::of(p.steps())}))
             if (t.defines() || t.writes()) written[i][t.value] = 1;
         if (i == 0) break;
-        program_body const& body = tree.body(static_cast<program_id>(i));
+        program_body const& body = tree.body(i);
         for (program_body::binding b : body.bindings) {
             written[i][b.inner] = 1;
             if (b.result != no_value) written[body.parent][b.result] = 1;
@@ -427,14 +425,14 @@ SUBLET_DECL std::vector<std::vector<unsigned char>> written_in(program_tree cons
     return written;
 }
 
-/// By program: each of its steps, and of those of its nested bodies, may run again.
-SUBLET_DECL std::vector<unsigned char> recomputable_programs(program_tree const& tree)
+/// Of each program: each of its steps, and of those of its nested bodies, may run again.
+SUBLET_DECL table<program_id, unsigned char> recomputable_programs(program_tree const& tree)
 {
-    std::vector<unsigned char> recomputable(tree.size(), 1);
-    for (std::size_t i = tree.size(); i-- != 0;) { // bodies before their parents
-        snapshot const& p = tree.program_of(static_cast<program_id>(i));
+    table<program_id, unsigned char> recomputable(tree.size(), 1);
+    for (auto i = program_id::of(tree.size()); i-- != 0;) { // bodies before their parents
+        snapshot const& p = tree.program_of(i);
         for (step_id s = 0; s != p.steps(); ++s) recomputable[i] &= p.may_recompute(s);
-        if (i != 0) recomputable[tree.body(static_cast<program_id>(i)).parent] &= recomputable[i];
+        if (i != 0) recomputable[tree.body(i).parent] &= recomputable[i];
     }
     return recomputable;
 }
@@ -506,8 +504,8 @@ public:
 
 private:
     program_tree const& tree_;
-    std::vector<std::vector<unsigned char>> written_;
-    std::vector<unsigned char> recomputable_;
+    table<program_id, table<value_id, unsigned char>> written_;
+    table<program_id, unsigned char> recomputable_;
     bodies_by_step bodies_;
 };
 
@@ -526,12 +524,11 @@ SUBLET_DECL snapshot with_captures(program_tree const& tree, program_id program)
 
 } // namespace detail
 
-SUBLET_DECL std::vector<snapshot> each_with_captures(program_tree const& tree)
+SUBLET_DECL table<program_id, snapshot> each_with_captures(program_tree const& tree)
 {
     detail::capture_propagator const of(tree);
-    std::vector<snapshot> programs;
-    for (std::size_t i = 0; i != tree.size(); ++i)
-        programs.push_back(of.program_with_captures(static_cast<program_id>(i)));
+    table<program_id, snapshot> programs;
+    for (program_id i = 0; i != tree.size(); ++i) programs.push_back(of.program_with_captures(i));
     return programs;
 }
 

@@ -20,7 +20,7 @@ SUBLET_DECL interference_matrix::interference_matrix(std::size_t values, byte_co
     SUBLET_EXPECTS(values < no_value, "sublet: more values than 32-bit ids");
     if (!fits_) return;
     bits_ = detail::bit_rows(values, values);
-    for (std::size_t v = 0; v != values; ++v) column_.push_back(static_cast<value_id>(v));
+    for (value_id v = 0; v != values; ++v) column_.push_back(v);
 }
 
 } // namespace sublet
@@ -33,10 +33,10 @@ SUBLET_DECL interference_graph graph_of_matrix(interference_matrix const& matrix
     for (value_id v = 0; v != matrix.values(); ++v) degrees += matrix.degree(v);
     if (!interference_graph::would_fit(matrix.values(), degrees / 2, budget))
         return {matrix.values(), degrees / 2};
-    csr_rows rows;
+    csr_rows<node_id, node_id> rows;
     rows.reserve(matrix.values(), to_size(degrees));
     for (value_id v = 0; v != matrix.values(); ++v) {
-        for (value_id u : matrix.neighbors(v)) rows.append(u);
+        for (value_id u : matrix.neighbors(v)) rows.append(node_id::of(+u));
         rows.close_row();
     }
     return interference_graph(csr_graph(std::move(rows)));

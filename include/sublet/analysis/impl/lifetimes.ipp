@@ -13,17 +13,17 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL std::vector<step_id> steps_in_order(snapshot const& p, std::vector<node_id> const& order)
+SUBLET_DECL table<position_id, step_id> steps_in_order(snapshot const& p, std::vector<node_id> const& order)
 {
-    std::vector<step_id> steps;
+    table<position_id, step_id> steps;
     if (order.empty()) {
-        steps = std::vector<step_id>(p.steps());
-        for (std::size_t s = 0; s != steps.size(); ++s) steps[s] = static_cast<step_id>(s);
+        steps = table<position_id, step_id>(p.steps());
+        for (step_id s = 0; s != steps.size(); ++s) steps[+s] = s;
         return steps;
     }
     steps.reserve(p.steps());
     if (order.size() != p.nodes()) broken_order(order, p.nodes());
-    std::vector<unsigned char> named(p.nodes());
+    table<node_id, unsigned char> named(p.nodes());
     for (node_id n : order) {
         if (n >= p.nodes() || named[n]) broken_order(order, p.nodes());
         named[n] = 1;
@@ -43,10 +43,10 @@ SUBLET_DECL lifetimes_options lifetimes_of(plan_options const& options)
     return {options.role, options.order, options.alias_of, options.view_offset, options.bytes};
 }
 
-SUBLET_DECL std::vector<byte_count> offsets_in_roots(std::vector<value_id> const& alias_of,
-                                                     std::vector<byte_count> const& view_offset)
+SUBLET_DECL table<value_id, byte_count> offsets_in_roots(table<value_id, value_id> const& alias_of,
+                                                         table<value_id, byte_count> const& view_offset)
 {
-    std::vector<byte_count> offset(alias_of.size(), no_offset);
+    table<value_id, byte_count> offset(alias_of.size(), no_offset);
     std::vector<value_id> chain;
     for (value_id start = 0; start != alias_of.size(); ++start) {
         value_id v = start;
@@ -62,12 +62,12 @@ SUBLET_DECL std::vector<byte_count> offsets_in_roots(std::vector<value_id> const
     return offset;
 }
 
-/// By buffer: how often it is written, given values included; 2 stands for more.
-SUBLET_DECL std::vector<unsigned char> count_writes(snapshot const& p, buffer_classes const& classes,
-                                                    std::vector<value_role> const& role)
+/// How often each buffer is written, given values included; 2 stands for more.
+SUBLET_DECL table<buffer_id, unsigned char> count_writes(snapshot const& p, buffer_classes const& classes,
+                                                         table<value_id, value_role> const& role)
 {
-    std::vector<unsigned char> writes(classes.root.size());
-    std::vector<step_id> written_at(classes.root.size(), no_step);
+    table<buffer_id, unsigned char> writes(classes.root.size());
+    table<buffer_id, step_id> written_at(classes.root.size(), no_step);
     for (value_id v = 0; v != p.values(); ++v)
         if (is_given(role[v])) writes[classes.buffer_of[v]] = 1;
     for (step_id s = 0; s != p.steps(); ++s)
@@ -83,18 +83,19 @@ SUBLET_DECL std::vector<unsigned char> count_writes(snapshot const& p, buffer_cl
 SUBLET_DECL ordered_bytes find_ordered_bytes(snapshot const& p, lifetimes_options const& options)
 {
     std::size_t const values = p.values();
-    std::vector<value_id> const alias_of = options.alias_of.tabulate(values, "alias_of");
+    table<value_id, value_id> const alias_of = options.alias_of.tabulate(values, "alias_of");
     buffer_classes const classes = aliases(values, [&](value_id v) { return alias_of[v]; });
-    std::vector<unsigned char> const writes = count_writes(p, classes, options.role.tabulate(values, "role"));
+    table<buffer_id, unsigned char> const writes =
+        count_writes(p, classes, options.role.tabulate(values, "role"));
     ordered_bytes result;
     bool any = false;
     for (unsigned char w : writes) any |= w == 2;
     if (!any) return result;
 
-    std::vector<byte_count> const begin =
+    table<value_id, byte_count> const begin =
         offsets_in_roots(alias_of, options.view_offset.tabulate(values, "view_offset"));
-    std::vector<byte_count> const bytes = options.bytes.tabulate(values, "bytes");
-    std::vector<byte_count> end;
+    table<value_id, byte_count> const bytes = options.bytes.tabulate(values, "bytes");
+    table<value_id, byte_count> end;
     for (value_id v = 0; v != values; ++v) {
         bool const is_empty_storage = bytes[classes.root[classes.buffer_of[v]]] == 0;
         byte_count const own = is_empty_storage ? 1 : bytes[v]; // of no bytes, and yet in order
@@ -105,13 +106,14 @@ SUBLET_DECL ordered_bytes find_ordered_bytes(snapshot const& p, lifetimes_option
         if (writes[classes.buffer_of[v]] == 2)
             for (byte_count at : {begin[v], end[v]}) borders.push_back({classes.buffer_of[v], at, v});
     sort_by_key(borders);
-    result.of = std::vector<live_range>(values);
+    result.of = table<value_id, segment_range>(values);
     std::uint32_t segment = 0; // that begins at the border
     for (std::size_t i = 0; i != borders.size(); ++i) {
         sort_key const& at = borders[i];
         if (i != 0 && (at.key != borders[i - 1].key || at.tie != borders[i - 1].tie)) ++segment;
-        if (at.tie == begin[at.id]) result.of[at.id].first = segment;
-        if (at.tie == end[at.id]) result.of[at.id].last = segment;
+        value_id const v = at.id;
+        if (at.tie == begin[v]) result.of[v].first = segment;
+        if (at.tie == end[v]) result.of[v].last = segment;
     }
     result.segments = segment + 1;
     return result;
@@ -119,22 +121,22 @@ SUBLET_DECL ordered_bytes find_ordered_bytes(snapshot const& p, lifetimes_option
 
 SUBLET_DECL std::optional<live_ranges::order_violation> moved_write(snapshot const& p,
                                                                     ordered_bytes const& bytes,
-                                                                    std::vector<step_id> const& steps,
-                                                                    std::vector<step_id> const& rank)
+                                                                    table<position_id, step_id> const& steps,
+                                                                    table<step_id, position_id> const& rank)
 {
     struct accesses {                            // so far
-        step_id touched = 0, written = 0;        // the highest ranks, from 1
+        std::uint32_t touched = 0, written = 0;  // the highest ranks, from 1
         live_ranges::order_violation write = {}; // the one of the highest rank
     };
     segment_nodes const nodes{bytes.segments};
     std::vector<accesses> of_all(2 * std::size_t{bytes.segments}), of_parts(of_all); // by node
-    csr_rows const at_end = csr_rows::gathered(p.steps(), [&](auto add) {
+    auto const at_end = csr_rows<step_id, value_id>::gathered(p.steps(), [&](auto add) {
         for (edge_use u : p.edge_uses()) add(p.steps_of(u.pred).last - 1, u.value);
     });
     std::optional<live_ranges::order_violation> moved;
-    auto access = [&](value_id v, step_id at, bool writes) {
+    auto access = [&](value_id v, position_id at, bool writes) {
         if (is_empty(bytes.of[v])) return;
-        step_id const its_rank = rank[steps[at]] + 1;
+        std::uint32_t const its_rank = rank[steps[at]] + 1;
         live_ranges::order_violation const write{v, at, live_ranges::order_violation::kind::write_moved};
         auto compare_with = [&](accesses const& earlier) {
             if (!moved && its_rank < (writes ? earlier.touched : earlier.written))
@@ -157,7 +159,7 @@ SUBLET_DECL std::optional<live_ranges::order_violation> moved_write(snapshot con
             return true;
         });
     };
-    for (step_id at = 0; at != steps.size() && !moved; ++at) {
+    for (position_id at = 0; at != steps.size() && !moved; ++at) {
         for (touch t : p.touches(steps[at]))
             if (t.kind != touch::access::view) access(t.value, at, t.writes());
         for (value_id v : at_end[steps[at]]) access(v, at, false);
@@ -165,17 +167,18 @@ SUBLET_DECL std::optional<live_ranges::order_violation> moved_write(snapshot con
     return moved;
 }
 
-SUBLET_DECL std::optional<step_id> first_backward_edge(snapshot const& p, std::vector<node_id> const& order)
+SUBLET_DECL std::optional<position_id> first_backward_edge(snapshot const& p,
+                                                           std::vector<node_id> const& order)
 {
     if (p.graph().items() == 0) return std::nullopt;
-    std::vector<unsigned char> has_run(p.nodes(), 0);
-    step_id position = 0;
-    for (node_id i = 0; i != p.nodes(); ++i) {
-        node_id const n = order.empty() ? i : order[i];
+    table<node_id, unsigned char> has_run(p.nodes(), 0);
+    position_id position = 0;
+    for (std::size_t i = 0; i != p.nodes(); ++i) {
+        node_id const n = order.empty() ? node_id::of(i) : order[i];
         has_run[n] = 1;
         position += p.steps_of(n).last - p.steps_of(n).first;
         for (node_id next : p.successors(n))
-            if (has_run[next]) return position - 1;
+            if (has_run[next]) return position_id{position - 1};
     }
     return std::nullopt;
 }
@@ -191,57 +194,57 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& gi
         p, detail::asked_options(given, p.values(), &lifetimes_options::role, &lifetimes_options::alias_of,
                                  &lifetimes_options::view_offset, &lifetimes_options::bytes));
     lifetimes_options const& options = *asked;
-    std::vector<step_id> const steps = detail::steps_in_order(p, options.order);
-    std::vector<value_role> const role = options.role.tabulate(p.values(), "role");
-    auto const positions = static_cast<step_id>(steps.size());
+    table<position_id, step_id> const steps = detail::steps_in_order(p, options.order);
+    table<value_id, value_role> const role = options.role.tabulate(p.values(), "role");
+    auto const positions = static_cast<std::uint32_t>(steps.size());
 
     live_ranges lives;
     lives.positions = positions;
-    lives.of = std::vector<live_range>(p.values());
-    std::vector<step_id> first_def(p.values(), no_node);
-    for (step_id at = 0; at != positions; ++at)
+    lives.of = table<value_id, live_range>(p.values());
+    table<value_id, position_id> first_def(p.values(), no_position);
+    for (position_id at = 0; at != positions; ++at)
         for (touch t : p.touches(steps[at]))
-            if (t.defines() && first_def[t.value] == no_node) first_def[t.value] = at;
+            if (t.defines() && first_def[t.value] == no_position) first_def[t.value] = at;
 
     // The defs of `ready` steps count: of those before `at`, at the end of a node also of its last step.
-    auto check_defined = [&](value_id v, step_id at, step_id ready) {
+    auto check_defined = [&](value_id v, position_id at, position_id ready) {
         if (detail::is_given(role[v]) || first_def[v] < ready) return;
         auto const& first = lives.violation;
         if (first && (first->position < at || (first->position == at && first->value <= v))) return;
         lives.violation = live_ranges::order_violation{
             v, at,
-            first_def[v] == no_node ? live_ranges::order_violation::kind::never_defined
+            first_def[v] == no_position ? live_ranges::order_violation::kind::never_defined
                                     : live_ranges::order_violation::kind::defined_later};
     };
-    auto extend_to = [&](value_id v, step_id until) {
+    auto extend_to = [&](value_id v, position_id until) {
         if (lives.of[v].last < until) lives.of[v].last = until;
     };
-    for (step_id at = 0; at != positions; ++at)
+    for (position_id at = 0; at != positions; ++at)
         for (touch t : p.touches(steps[at])) {
             if (!t.defines()) check_defined(t.value, at, at);
-            extend_to(t.value, t.kind == touch::access::use_early ? at : at + 1);
+            extend_to(t.value, t.kind == touch::access::use_early ? +at : at + 1);
         }
-    std::vector<step_id> position_of(p.edge_uses().empty() ? 0 : steps.size());
-    for (step_id at = 0; at != position_of.size(); ++at) position_of[steps[at]] = at;
+    table<step_id, position_id> position_of(p.edge_uses().empty() ? 0 : steps.size());
+    for (position_id at = 0; at != position_of.size(); ++at) position_of[steps[at]] = at;
     for (edge_use u : p.edge_uses()) {
-        step_id const at = position_of[p.steps_of(u.pred).last - 1];
+        position_id const at = position_of[p.steps_of(u.pred).last - 1];
         check_defined(u.value, at, at + 1);
         extend_to(u.value, at + 1);
     }
-    for (std::size_t i = 0; i != p.values(); ++i) {
-        auto const v = static_cast<value_id>(i);
+    for (value_id v = 0; v != p.values(); ++v) {
         if (has_role(role[v], value_role::input)) extend_to(v, 1);
         if (has_role(role[v], value_role::output)) {
             check_defined(v, positions, positions);
             extend_to(v, positions);
         }
-        lives.of[v].first = detail::is_given(role[v]) || first_def[v] == no_node ? 0 : first_def[v];
+        lives.of[v].first =
+            detail::is_given(role[v]) || first_def[v] == no_position ? position_id{0} : first_def[v];
     }
     if (lives.violation) return lives;
     if (p.has_views()) { // a view needs the storage that it names
-        std::vector<value_id> const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
+        table<value_id, value_id> const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
         buffer_classes const classes = aliases(p.values(), [&](value_id v) { return alias_of[v]; });
-        for (step_id at = 0; at != positions; ++at)
+        for (position_id at = 0; at != positions; ++at)
             for (touch t : p.touches(steps[at]))
                 if (t.views_what_is_there())
                     check_defined(classes.root[classes.buffer_of[t.value]], at, at + 1);
@@ -249,8 +252,8 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& gi
     if (lives.violation || options.order.empty()) return lives;
     detail::ordered_bytes const ordered = detail::find_ordered_bytes(p, options);
     if (ordered.segments == 0) return lives;
-    std::vector<step_id> listed(steps.size());
-    for (step_id s = 0; s != listed.size(); ++s) listed[s] = s;
+    table<step_id, position_id> listed(steps.size());
+    for (position_id at = 0; at != listed.size(); ++at) listed[+at] = at;
     lives.violation = detail::moved_write(p, ordered, steps, listed);
     return lives;
 }
@@ -269,7 +272,7 @@ SUBLET_DECL buffer_table gather_buffers(live_ranges const& lives, plan_options c
     auto const eligible = options.eligible.tabulate(values, "eligible");
     auto view_offset = options.view_offset.tabulate(values, "view_offset");
     bool has_offsets = false;
-    for (std::size_t v = 0; v != values; ++v) has_offsets |= alias_of[v] != no_value && view_offset[v] != 0;
+    for (value_id v = 0; v != values; ++v) has_offsets |= alias_of[v] != no_value && view_offset[v] != 0;
 
     buffer_classes classes = aliases(values, [&](value_id v) { return alias_of[v]; });
     buffer_table table;
@@ -283,7 +286,7 @@ SUBLET_DECL buffer_table gather_buffers(live_ranges const& lives, plan_options c
     if (has_offsets) table.offset_in_root = detail::offsets_in_roots(alias_of, view_offset);
     for (pool_limits const& p : options.pools)
         SUBLET_EXPECTS(p.alignment >= 1, "sublet: the alignment of a pool is 0, but has to be at least 1");
-    for (std::size_t v = 0; v != values; ++v) {
+    for (value_id v = 0; v != values; ++v) {
         SUBLET_EXPECTS(alignment[v] >= 1, "sublet: the alignment of value % is 0, but has to be at least 1",
                        v);
         buffer& b = table.buffers[classes.buffer_of[v]];
@@ -301,7 +304,7 @@ SUBLET_DECL buffer_table gather_buffers(live_ranges const& lives, plan_options c
         byte_count const own = bytes[v] == no_size ? 0 : bytes[v]; // the rest of the root, if there is any
         byte_count const end = detail::sum_fits(begin, own) ? begin + own : begin;
         if (b.size != no_size && (end > b.size || end < own) && table.oversized_view == no_value) {
-            table.oversized_view = static_cast<value_id>(v);
+            table.oversized_view = v;
             table.oversized_bytes = end;
         }
     }

@@ -11,14 +11,14 @@ namespace detail {
 SUBLET_DECL def_use_chains def_use(snapshot const& p)
 {
     auto touching = [&p](bool is_def) {
-        return csr_rows::gathered(p.values(), [&p, is_def](auto add) {
+        return csr_rows<value_id, step_id>::gathered(p.values(), [&p, is_def](auto add) {
             for (step_id s = 0; s != p.steps(); ++s)
                 for (touch t : p.touches(s))
                     if ((t.defines()) == is_def) add(t.value, s);
         });
     };
     def_use_chains chains{touching(true), touching(false), {}, {}};
-    chains.uses_at_end = csr_rows::gathered(p.values(), [&p](auto add) {
+    chains.uses_at_end = csr_rows<value_id, node_id>::gathered(p.values(), [&p](auto add) {
         for (edge_use u : p.edge_uses()) add(u.value, u.pred);
     });
     chains.node_of.reserve(p.steps());
@@ -41,7 +41,7 @@ SUBLET_DECL bool live_query::is_live_after(value_id v, step_id s, detail::def_us
     return is_live_out(v, n, chains);
 }
 
-SUBLET_DECL void live_query::prepare(csr_graph const& g, csr_rows const& predecessors)
+SUBLET_DECL void live_query::prepare(csr_graph const& g, csr_rows<node_id, node_id> const& predecessors)
 {
     search_ = depth_first(g);
     dominators_ = dominators(g, predecessors, search_);
@@ -53,7 +53,7 @@ SUBLET_DECL void live_query::prepare(csr_graph const& g, csr_rows const& predece
 
     // The reduced graph: edges down the search tree, or across to a subtree that was finished before. An edge
     // into the middle of a loop counts as one to its header; one that skips levels downwards adds nothing.
-    csr_rows const reduced_edges = csr_rows::gathered(nodes, [&](auto add) {
+    auto const reduced_edges = csr_rows<node_id, node_id>::gathered(nodes, [&](auto add) {
         for (node_id n = 0; n != nodes; ++n)
             for (node_id s : g[n]) {
                 if (search_.is_back_edge(n, s)) continue;
@@ -61,7 +61,7 @@ SUBLET_DECL void live_query::prepare(csr_graph const& g, csr_rows const& predece
                 if (search_.parent[to] == n || !search_.is_ancestor(n, to)) add(n, to);
             }
     });
-    std::vector<unsigned char> is_join(nodes);
+    table<node_id, unsigned char> is_join(nodes);
     for (node_id n = 0; n != nodes; ++n) {
         for (node_id to : reduced_edges[n])
             if (search_.parent[to] != n) is_join[to] = 1;
@@ -69,7 +69,7 @@ SUBLET_DECL void live_query::prepare(csr_graph const& g, csr_rows const& predece
             if (root_[s] != root_[n]) cross_tree_edges_.push_back({n, s});
     }
     std::uint32_t columns = 0;
-    join_column_.assign(nodes, no_node);
+    join_column_.assign(nodes, detail::no_column);
     for (node_id n : search_.preorder) {
         if (is_join[n]) join_column_[n] = columns++;
         else if (search_.parent[n] != no_node) join_column_[n] = join_column_[search_.parent[n]];

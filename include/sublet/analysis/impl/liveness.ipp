@@ -18,7 +18,7 @@ SUBLET_DECL std::span<value_id const> node_sets::list(node_id n) const
 namespace sublet {
 
 SUBLET_DECL live_sets::live_sets(liveness_options::method policy, std::size_t nodes,
-                                 std::vector<std::uint32_t> column, std::vector<value_id> value,
+                                 table<value_id, std::uint32_t> column, std::vector<value_id> value,
                                  detail::node_sets in, detail::node_sets out)
     : policy_(policy), nodes_(nodes), column_(std::move(column)), value_(std::move(value)),
       in_(std::move(in)), out_(std::move(out))
@@ -59,14 +59,14 @@ SUBLET_DECL cross_block_values restricted(cross_block_values const& all, std::ve
 {
     cross_block_values some;
     some.value = std::move(values);
-    some.column.assign(all.column.size(), no_value);
+    some.column.assign(all.column.size(), no_column);
     for (std::size_t c = 0; c != some.value.size(); ++c)
         some.column[some.value[c]] = static_cast<std::uint32_t>(c);
     for (auto list :
          {&cross_block_values::reads, &cross_block_values::writes, &cross_block_values::reads_at_end})
-        for (std::size_t n = 0; n != (all.*list).rows(); ++n) {
+        for (node_id n = 0; n != (all.*list).rows(); ++n) {
             for (std::uint32_t c : (all.*list)[n])
-                if (std::uint32_t const new_column = some.column[all.value[c]]; new_column != no_value)
+                if (std::uint32_t const new_column = some.column[all.value[c]]; new_column != no_column)
                     (some.*list).append(new_column);
             (some.*list).close_row();
         }
@@ -139,12 +139,13 @@ SUBLET_DECL node_layout lay_out(snapshot const& p, std::vector<node_id> order)
     if (order.empty())
         for (node_id n = 0; n != p.nodes(); ++n) order.push_back(n);
     if (order.size() != p.nodes()) broken_order(order, p.nodes());
-    std::vector<node_id> index_of(p.nodes(), no_node);
-    std::vector<step_id> end(p.nodes());
-    step_id position = 0;
-    for (node_id i = 0; i != order.size(); ++i) {
+    constexpr std::uint32_t none = ~std::uint32_t{0};
+    table<node_id, std::uint32_t> index_of(p.nodes(), none);
+    table<node_id, position_id> end(p.nodes());
+    position_id position = 0;
+    for (std::uint32_t i = 0; i != order.size(); ++i) {
         node_id const n = order[i];
-        if (n >= p.nodes() || index_of[n] != no_node) broken_order(order, p.nodes());
+        if (n >= p.nodes() || index_of[n] != none) broken_order(order, p.nodes());
         index_of[n] = i;
         end[n] = position += p.steps_of(n).last - p.steps_of(n).first;
     }
@@ -158,22 +159,22 @@ public:
 
     [[nodiscard]] std::span<value_id const> values() const { return open_.list(); }
     /// v is live here, up to `until` at least.
-    void open(value_id v, step_id until)
+    void open(value_id v, position_id until)
     {
         open_.insert(v);
         if (until_[v] < until) until_[v] = until;
     }
     /// v is not live before `first`.
-    void close(value_id v, step_id first)
+    void close(value_id v, position_id first)
     {
         if (open_.erase(v)) closed_.add(v, {first, std::exchange(until_[v], 0)});
     }
-    void close_all(step_id first)
+    void close_all(position_id first)
     {
         while (!values().empty()) close(values().back(), first); // removes it from the list
     }
     /// Walks the steps of a node backwards; the last one is before `position`.
-    void walk(snapshot const& p, node_id n, step_id position)
+    void walk(snapshot const& p, node_id n, position_id position)
     {
         for (step_id s = p.steps_of(n).last; s-- != p.steps_of(n).first;) {
             --position;
@@ -183,7 +184,7 @@ public:
                 close(t.value, position);
             }
             for (touch t : p.touches(s))
-                if (!t.defines()) open(t.value, t.kind == touch::access::use_early ? position : position + 1);
+                if (!t.defines()) open(t.value, t.kind == touch::access::use_early ? +position : position + 1);
         }
         if (n == 0) // values live where the program begins are in storage before
             for (value_id v : values()) open(v, position + 1);
@@ -192,30 +193,30 @@ public:
 
 private:
     sparse_set open_;
-    std::vector<step_id> until_; // by value: where its range ends; 0 if it is not open
+    table<value_id, position_id> until_; // where the range of each value ends; 0 if it is not open
     range_collector closed_;
 };
 
-/// By value, whether a step writes it; empty if a value is written twice.
-SUBLET_DECL std::vector<unsigned char> written_once(snapshot const& p)
+/// Of each value, whether a step writes it; empty if a value is written twice.
+SUBLET_DECL table<value_id, unsigned char> written_once(snapshot const& p)
 {
-    std::vector<unsigned char> is_written(p.values());
-    for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
+    table<value_id, unsigned char> is_written(p.values());
+    for (touch t : p.touches({0, step_id::of(p.steps())}))
         if (t.defines() && std::exchange(is_written[t.value], 1) != 0) return {};
     return is_written;
 }
 
-/// By node, the index of the last node of its loop, `no_node` if it is no header; empty if some loop is
-/// irreducible or not contiguous, an edge other than a back edge leads backwards, or one leads into an
-/// earlier search tree.
+/// Of each node, the index of the last node of its loop, the largest number if it is no header; empty if some
+/// loop is irreducible or not contiguous, an edge other than a back edge leads backwards, or one leads into
+/// an earlier search tree.
 ///
 /// Complexity: O(V + E), as `loops`.
-SUBLET_DECL std::vector<node_id> loop_ends(snapshot const& p, node_layout const& layout,
-                                           depth_first_forest const& search)
+SUBLET_DECL table<node_id, std::uint32_t> loop_ends(snapshot const& p, node_layout const& layout,
+                                                    depth_first_forest const& search)
 {
     loop_forest const forest = loops(p.graph(), p.predecessors(), search);
     if (!forest.is_reducible()) return {};
-    node_id tree_begin = 0; // in preorder of the search
+    std::uint32_t tree_begin = 0; // in preorder of the search
     for (node_id n : search.preorder) {
         if (search.parent[n] == no_node) tree_begin = search.preorder_index[n];
         for (node_id s : p.successors(n)) {
@@ -223,12 +224,12 @@ SUBLET_DECL std::vector<node_id> loop_ends(snapshot const& p, node_layout const&
             if (layout.index_of[s] <= layout.index_of[n] && !search.is_back_edge(n, s)) return {};
         }
     }
-    std::vector<node_id> last = layout.index_of;
+    table<node_id, std::uint32_t> last = layout.index_of;
     for (std::size_t i = forest.preorder.size(); i-- != 0;) {
         node_id const n = forest.preorder[i], around = forest.parent[n];
         if (last[n] - layout.index_of[n] + 1 != forest.end[n] - forest.preorder_index[n]) return {};
         if (around != no_node && last[around] < last[n]) last[around] = last[n];
-        if (!forest.is_header(n)) last[n] = no_node;
+        if (!forest.is_header(n)) last[n] = ~std::uint32_t{0};
     }
     return last;
 }
@@ -244,17 +245,19 @@ SUBLET_DECL std::vector<node_id> loop_ends(snapshot const& p, node_layout const&
 SUBLET_DECL bool found_in_one_pass(snapshot const& p, node_layout const& layout, open_ranges& ranges,
                                    std::uint64_t most)
 {
-    std::vector<unsigned char> const is_written = written_once(p);
+    table<value_id, unsigned char> const is_written = written_once(p);
     if (is_written.size() != p.values()) return false;
     depth_first_forest const search = depth_first(p.graph());
-    std::vector<node_id> const last = loop_ends(p, layout, search);
+    table<node_id, std::uint32_t> const last = loop_ends(p, layout, search);
     if (last.size() != p.nodes()) return false;
 
-    csr_rows const end_reads = csr_rows::gathered(p.nodes(), [&p](auto add) {
+    auto const end_reads = csr_rows<node_id, value_id>::gathered(p.nodes(), [&p](auto add) {
         for (edge_use u : p.edge_uses()) add(u.pred, u.value);
     });
-    csr_rows live_at_begin; // by index from the last: values live at the begin of nodes that others jump to
-    for (std::size_t i = p.nodes(); i-- != 0;) {
+    // By index from the last: values live at the begin of nodes that others jump to.
+    csr_rows<std::uint32_t, value_id> live_at_begin;
+    auto const count = static_cast<std::uint32_t>(p.nodes());
+    for (std::uint32_t i = count; i-- != 0;) {
         node_id const n = layout.order[i];
         bool is_before_next = false;
         for (node_id s : p.successors(n)) is_before_next = is_before_next || layout.index_of[s] == i + 1;
@@ -266,12 +269,12 @@ SUBLET_DECL bool found_in_one_pass(snapshot const& p, node_layout const& layout,
         }
         for (node_id s : p.successors(n))
             if (layout.index_of[s] > i + 1)
-                for (value_id v : take(live_at_begin[p.nodes() - 1 - layout.index_of[s]]))
+                for (value_id v : take(live_at_begin[count - 1 - layout.index_of[s]]))
                     ranges.open(v, layout.end[n]);
         for (value_id v : end_reads[n]) ranges.open(v, layout.end[n]);
         ranges.walk(p, n, layout.end[n]);
 
-        if (last[n] != no_node) // live at the header, so live throughout the loop
+        if (last[n] != ~std::uint32_t{0}) // live at the header, so live throughout the loop
             for (value_id v : take(ranges.values())) ranges.open(v, layout.end[layout.order[last[n]]]);
         if (search.parent[n] == no_node) // a root: values needed here may be read unwritten
             for (value_id v : ranges.values())
@@ -304,7 +307,8 @@ SUBLET_DECL live_range_lists intervals_by_trees(snapshot const& p, node_layout c
         ranges.walk(p, n, layout.end[n]);
     }
     ranges.close_all(0);
-    return ranges.closed().lists(live_range_lists::source::from_liveness, static_cast<step_id>(p.steps()));
+    return ranges.closed().lists(live_range_lists::source::from_liveness,
+                                 static_cast<std::uint32_t>(p.steps()));
 }
 
 } // namespace sublet::detail
@@ -333,7 +337,8 @@ SUBLET_DECL live_range_lists live_intervals(snapshot const& given, live_sets con
         ranges.walk(p, n, layout.end[n]);
     }
     ranges.close_all(0);
-    return ranges.closed().lists(live_range_lists::source::from_liveness, static_cast<step_id>(p.steps()));
+    return ranges.closed().lists(live_range_lists::source::from_liveness,
+                                 static_cast<std::uint32_t>(p.steps()));
 }
 
 SUBLET_DECL live_range_lists live_intervals(snapshot const& given, interval_options const& options)
@@ -342,12 +347,13 @@ SUBLET_DECL live_range_lists live_intervals(snapshot const& given, interval_opti
     snapshot const& p = detail::as_control_flow(given, listed);
     bool const is_automatic = options.method == live_range_lists::source::automatic;
     std::uint64_t const size =
-        p.nodes() + p.values() + p.touches({0, static_cast<step_id>(p.steps())}).size();
+        p.nodes() + p.values() + p.touches({0, step_id::of(p.steps())}).size();
     detail::node_layout const layout = detail::lay_out(p, options.order);
     if (options.method != live_range_lists::source::from_liveness) {
         detail::open_ranges ranges(p.values());
         if (detail::found_in_one_pass(p, layout, ranges, is_automatic ? 16 * size : no_limit))
-            return ranges.closed().lists(live_range_lists::source::one_pass, static_cast<step_id>(p.steps()));
+            return ranges.closed().lists(live_range_lists::source::one_pass,
+                                         static_cast<std::uint32_t>(p.steps()));
         SUBLET_EXPECTS(
             is_automatic,
             "sublet: live intervals in one pass need strict SSA form, loops with one entry, and an order "
@@ -366,12 +372,12 @@ SUBLET_DECL live_range_lists live_intervals(snapshot const& given, interval_opti
 namespace sublet::detail {
 
 SUBLET_DECL live_range_lists unsorted_ranges::lists(std::size_t count, live_range_lists::source method,
-                                                    step_id positions)
+                                                    std::uint32_t positions)
 {
     sort_by_key(ranges_);
     range_collector found(count);
     for (sort_key const& r : ranges_)
-        found.add(static_cast<std::uint32_t>(r.key), {static_cast<step_id>(descending(r.tie)), r.id});
+        found.add(value_id::of(r.key), {position_id::of(descending(r.tie)), r.id});
     return found.lists(method, positions);
 }
 
@@ -393,10 +399,10 @@ SUBLET_DECL std::vector<value_id> overwritable_operands(snapshot const& p, step_
     return operands;
 }
 
-/// By node, whether it reaches no node without successors.  O(V + E)
-SUBLET_DECL std::vector<unsigned char> non_exiting_nodes(snapshot const& p)
+/// Of each node, whether it reaches no node without successors.  O(V + E)
+SUBLET_DECL table<node_id, unsigned char> non_exiting_nodes(snapshot const& p)
 {
-    std::vector<unsigned char> never_exits(p.nodes(), 1);
+    table<node_id, unsigned char> never_exits(p.nodes(), 1);
     std::vector<node_id> open;
     auto leave = [&](node_id n) {
         if (never_exits[n]) open.push_back(n);
@@ -412,10 +418,11 @@ SUBLET_DECL std::vector<unsigned char> non_exiting_nodes(snapshot const& p)
     return never_exits;
 }
 
-SUBLET_DECL snapshot augmented(snapshot const& p, std::vector<value_role> const& role, operand_end operands)
+SUBLET_DECL snapshot augmented(snapshot const& p, table<value_id, value_role> const& role,
+                               operand_end operands)
 {
-    auto const exit_node = static_cast<node_id>(p.nodes() + 1);
-    std::vector<unsigned char> const never_exits = non_exiting_nodes(p);
+    auto const exit_node = node_id::of(p.nodes() + 1);
+    table<node_id, unsigned char> const never_exits = non_exiting_nodes(p);
     std::vector<node_id> next; // of the node queried last
     auto successors = [&](node_id n) -> std::vector<node_id> const& {
         next.clear();
@@ -452,16 +459,16 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL live_range_lists cfg_live_ranges(snapshot const& p, std::vector<value_role> const& role,
+SUBLET_DECL live_range_lists cfg_live_ranges(snapshot const& p, table<value_id, value_role> const& role,
                                              std::vector<node_id> const& order, operand_end operands)
 {
     interval_options options;
     options.order.push_back(0);
     for (node_id n : order) options.order.push_back(n + 1);
-    options.order.push_back(static_cast<node_id>(p.nodes() + 1));
+    options.order.push_back(node_id::of(p.nodes() + 1));
     live_range_lists const all = live_intervals(detail::augmented(p, role, operands), options);
 
-    auto const end = static_cast<step_id>(p.steps() + 1);
+    auto const end = position_id::of(p.steps() + 1);
     detail::unsorted_ranges found;
     for (value_id v = 0; v != p.values(); ++v) {
         for (live_range r : all[v]) found.add(v, {r.first, smaller(r.last, end)});
@@ -473,43 +480,39 @@ SUBLET_DECL live_range_lists cfg_live_ranges(snapshot const& p, std::vector<valu
 SUBLET_DECL live_range_lists to_program_positions(snapshot const& p, live_range_lists const& augmented,
                                                   std::vector<node_id> const& order)
 {
-    step_id first = 0; // position of the entry
+    position_id first = 0; // of the entry
     for (std::size_t i = 0; i != order.size() && order[i] != 0; ++i)
         first += p.steps_of(order[i]).last - p.steps_of(order[i]).first;
     detail::unsorted_ranges found;
     for (value_id v = 0; v != p.values(); ++v)
         for (live_range r : augmented[v]) {
             if (r.first == 0) found.add(v, {first, first + 1});
-            found.add(v, {r.first == 0 ? 0 : r.first - 1, r.last - 1});
+            found.add(v, {r.first == 0 ? 0u : r.first - 1, r.last - 1});
         }
-    return found.lists(p.values(), augmented.method(), larger(static_cast<step_id>(p.steps()), step_id{1}));
+    return found.lists(p.values(), augmented.method(), larger(static_cast<std::uint32_t>(p.steps()), 1u));
 }
 
-SUBLET_DECL std::optional<live_ranges::order_violation> undefined_read(snapshot const& p,
-                                                                       live_range_lists const& augmented,
-                                                                       std::vector<value_role> const& role,
-                                                                       bool is_allowed)
+SUBLET_DECL std::optional<undefined_value> undefined_read(snapshot const& p,
+                                                          live_range_lists const& augmented,
+                                                          table<value_id, value_role> const& role,
+                                                          bool is_allowed)
 {
-    std::vector<unsigned char> is_ever_written(p.values(), 0), is_seen;
-    for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
+    table<value_id, unsigned char> is_ever_written(p.values(), 0);
+    table<node_id, unsigned char> is_seen;
+    for (touch t : p.touches({0, step_id::of(p.steps())}))
         if (t.defines()) is_ever_written[t.value] = 1;
     std::vector<node_id> open;
-    auto read_of = [&](value_id v) -> std::optional<live_ranges::order_violation> {
+    auto read_of = [&](value_id v) -> std::optional<undefined_value> {
         is_seen.assign(p.nodes(), 0);
         open.clear();
         auto enter = [&](node_id n) {
             if (!is_seen[n]) open.push_back(n);
             is_seen[n] = 1;
         };
-        auto found = [&](step_id s) {
-            return live_ranges::order_violation{v, s,
-                                                is_ever_written[v]
-                                                    ? live_ranges::order_violation::kind::defined_later
-                                                    : live_ranges::order_violation::kind::never_defined};
-        };
+        auto found = [&](step_id s) { return undefined_value{v, s, is_ever_written[v] != 0}; };
         bool const is_output = has_role(role[v], value_role::output);
         if (p.nodes() != 0) enter(0);
-        else if (is_output) return found(0);
+        else if (is_output) return found(no_step);
         while (!open.empty()) {
             node_id const n = open.back();
             open.pop_back();
@@ -526,7 +529,7 @@ SUBLET_DECL std::optional<live_ranges::order_violation> undefined_read(snapshot 
                     if (u.pred == n && u.value == v) return found(p.steps_of(n).last - 1);
                 enter(next);
             }
-            if (p.successors(n).empty() && is_output) return found(static_cast<step_id>(p.steps()));
+            if (p.successors(n).empty() && is_output) return found(no_step);
         }
         return std::nullopt;
     };
@@ -540,10 +543,10 @@ SUBLET_DECL std::optional<live_ranges::order_violation> undefined_read(snapshot 
     return std::nullopt;
 }
 
-SUBLET_DECL std::vector<unsigned char> reached_nodes(snapshot const& p)
+SUBLET_DECL table<node_id, unsigned char> reached_nodes(snapshot const& p)
 {
-    if (p.graph().items() == 0) return std::vector<unsigned char>(p.nodes(), 1);
-    std::vector<unsigned char> is_reached(p.nodes(), 0);
+    if (p.graph().items() == 0) return table<node_id, unsigned char>(p.nodes(), 1);
+    table<node_id, unsigned char> is_reached(p.nodes(), 0);
     std::vector<node_id> open{0};
     is_reached[0] = 1;
     while (!open.empty()) {
@@ -569,27 +572,27 @@ SUBLET_DECL live_range_lists common_ranges(live_range_lists const& one, live_ran
 }
 
 SUBLET_DECL live_range_lists where_written(snapshot const& p, live_range_lists const& augmented,
-                                           std::vector<unsigned char> const& is_unwritten,
+                                           table<value_id, unsigned char> const& is_unwritten,
                                            std::vector<node_id> const& order,
-                                           std::vector<step_id> const& position, bool counts_held)
+                                           table<step_id, position_id> const& position, bool counts_held)
 {
-    std::vector<unsigned char> const is_reached = reached_nodes(p);
-    std::vector<node_id> node_of(p.steps());
+    table<node_id, unsigned char> const is_reached = reached_nodes(p);
+    table<step_id, node_id> node_of(p.steps());
     for (node_id n = 0; n != p.nodes(); ++n)
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) node_of[s] = n;
     unsorted_ranges kept;
     for (value_id v = 0; v != p.values(); ++v)
         if (!is_unwritten[v]) kept.add(v, {0, augmented.positions()});
-    csr_rows const writes = csr_rows::gathered(p.nodes(), [&](auto add) {
+    auto const writes = cross_block_values::columns::gathered(p.nodes(), [&](auto add) {
         for (step_id s = 0; s != p.steps(); ++s)
             for (touch t : p.touches(s))
                 if (is_unwritten[t.value] && t.defines() && is_reached[node_of[s]]) add(node_of[s], t.value);
     });
     set_trees trees(p.values());
     tree_sets const written = written_by_trees(p, writes, trees);
-    std::vector<step_id> since(p.values(), 0); // by value: where its last range begins
+    table<value_id, position_id> since(p.values(), 0); // where the last range of each value begins
     set_trees::set before = 0;
-    auto walk_to = [&](set_trees::set next, step_id at) {
+    auto walk_to = [&](set_trees::set next, position_id at) {
         trees.each_difference(next, before, [&](value_id v, bool begins) {
             if (begins) since[v] = at;
             else kept.add(v, {since[v], at});
@@ -598,7 +601,7 @@ SUBLET_DECL live_range_lists where_written(snapshot const& p, live_range_lists c
     };
     for (node_id n : order) {
         walk_to(written.arriving[n], position[p.steps_of(n).first]);
-        step_id const end = position[p.steps_of(n).last - 1] + 1;
+        position_id const end = position[p.steps_of(n).last - 1] + 1;
         for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s)
             for (touch t : p.touches(s)) {
                 if (!is_unwritten[t.value]) continue;

@@ -18,18 +18,18 @@ SUBLET_DECL cross_block_values find_cross_block_values(snapshot const& p)
     cross_block_values cross_block;
     // Whether a touch reads, or its value is already written, is unpredictable, so there is no branch: each
     // touch is stored, and the list grows only if it is a read of a value not yet written in the node.
-    std::span<touch const> const all = p.touches({0, static_cast<step_id>(p.steps())});
-    std::vector<std::uint32_t> reads(all.size() + 1), reads_begin;
+    std::span<touch const> const all = p.touches({0, step_id::of(p.steps())});
+    std::vector<std::uint32_t> reads(all.size() + 1), reads_begin; // reads: values at first, finally columns
     reads_begin.reserve(p.nodes() + 1);
-    std::size_t read = 0, defs = 0;                       // counts
-    std::vector<node_id> written_in(p.values(), no_node); // by value: the last node so far that writes it
+    std::size_t read = 0, defs = 0;                           // counts
+    table<value_id, node_id> written_in(p.values(), no_node); // the last node so far that writes the value
     for (node_id n = 0; n != p.nodes(); ++n) {
         reads_begin.push_back(static_cast<std::uint32_t>(read));
         for (touch t : p.touches(p.steps_of(n))) {
             node_id& last = written_in[t.value];
             bool const is_def = t.defines();
             reads[read] = t.value;
-            read += !is_def & (last != n);
+            read += static_cast<std::size_t>(!is_def & (last != n));
             defs += is_def;
             last = is_def ? n : last;
         }
@@ -37,29 +37,29 @@ SUBLET_DECL cross_block_values find_cross_block_values(snapshot const& p)
     reads_begin.push_back(static_cast<std::uint32_t>(read));
     reads.resize(read);
 
-    std::vector<std::uint32_t>& column = cross_block.column;
+    table<value_id, std::uint32_t>& column = cross_block.column;
     column.assign(p.values(), 0); // 1: cross-block
     for (value_id v : reads) column[v] = 1;
     for (edge_use u : p.edge_uses()) column[u.value] = 1;
     std::size_t cross_block_count = 0, defined = 0; // values
-    for (std::size_t v = 0; v != p.values(); ++v) {
+    for (value_id v = 0; v != p.values(); ++v) {
         cross_block_count += column[v];
         defined += written_in[v] != no_node;
     }
     cross_block.single_def = defs == defined;
     cross_block.value.resize(cross_block_count + 1);
     std::uint32_t columns = 0;
-    for (std::size_t v = 0; v != p.values(); ++v) {
+    for (value_id v = 0; v != p.values(); ++v) {
         std::uint32_t const is_cross_block = column[v];
-        cross_block.value[columns] = static_cast<value_id>(v);
-        column[v] = columns | (is_cross_block - 1); // or no_value, which is all ones
+        cross_block.value[columns] = v;
+        column[v] = columns | (is_cross_block - 1); // or no_column, which is all ones
         columns += is_cross_block;
     }
     cross_block.value.pop_back();
 
     for (std::uint32_t& r : reads) r = column[r];
-    cross_block.reads = csr_rows(std::move(reads_begin), std::move(reads));
-    cross_block.writes = csr_rows::gathered(p.nodes(), [&](auto add) {
+    cross_block.reads = cross_block_values::columns(std::move(reads_begin), std::move(reads));
+    cross_block.writes = cross_block_values::columns::gathered(p.nodes(), [&](auto add) {
         if (cross_block.single_def) {
             for (std::uint32_t c = 0; c != columns; ++c)
                 if (node_id const n = written_in[cross_block.value[c]]; n != no_node) add(n, c);
@@ -67,9 +67,9 @@ SUBLET_DECL cross_block_values find_cross_block_values(snapshot const& p)
         }
         for (node_id n = 0; n != p.nodes(); ++n)
             for (touch t : p.touches(p.steps_of(n)))
-                if (t.defines() && column[t.value] != no_value) add(n, column[t.value]);
+                if (t.defines() && column[t.value] != no_column) add(n, column[t.value]);
     });
-    cross_block.reads_at_end = csr_rows::gathered(p.nodes(), [&](auto add) {
+    cross_block.reads_at_end = cross_block_values::columns::gathered(p.nodes(), [&](auto add) {
         for (edge_use u : p.edge_uses()) add(u.pred, column[u.value]);
     });
     return cross_block;
@@ -80,7 +80,7 @@ SUBLET_DECL cross_block_values find_cross_block_values(snapshot const& p)
 SUBLET_DECL dense_sets upward_exposed_uses(cross_block_values const& cross_block, std::size_t nodes)
 {
     dense_sets sets{bit_rows(nodes, cross_block.value.size()), bit_rows(nodes, cross_block.value.size())};
-    for (std::size_t n = 0; n != nodes; ++n) {
+    for (node_id n = 0; n != nodes; ++n) {
         for (std::uint32_t c : cross_block.reads[n]) sets.in.set(n, c);
         for (std::uint32_t c : cross_block.reads_at_end[n]) sets.out.set(n, c);
     }
@@ -91,7 +91,7 @@ SUBLET_DECL dense_sets upward_exposed_uses(cross_block_values const& cross_block
 SUBLET_DECL bool is_nearly_forward(csr_graph const& g)
 {
     std::size_t backward = 0;
-    for (std::size_t n = 0; n != g.rows(); ++n)
+    for (node_id n = 0; n != g.rows(); ++n)
         for (node_id s : g[n]) backward += s <= n;
     return backward <= g.rows() / 8;
 }
@@ -115,7 +115,7 @@ SUBLET_DECL dense_sets live_by_worklist(snapshot const& p, cross_block_values co
     std::vector<node_id> const order =
         is_nearly_forward(p.graph()) ? std::vector<node_id>{} : depth_first(p.graph()).postorder;
     enum : unsigned char { not_seen, settled, queued };
-    std::vector<unsigned char> state(p.nodes(), not_seen);
+    table<node_id, unsigned char> state(p.nodes(), not_seen);
     std::vector<node_id> stack;
     auto settle = [&](node_id n) {
         state[n] = settled;
@@ -127,7 +127,7 @@ SUBLET_DECL dense_sets live_by_worklist(snapshot const& p, cross_block_values co
             }
     };
     for (std::size_t i = 0; i != p.nodes(); ++i)
-        settle(order.empty() ? static_cast<node_id>(p.nodes() - 1 - i) : order[i]);
+        settle(order.empty() ? node_id::of(p.nodes() - 1 - i) : order[i]);
     while (!stack.empty()) {
         node_id const n = stack.back();
         stack.pop_back();
@@ -197,16 +197,17 @@ SUBLET_DECL dense_sets live_by_loop_forest(snapshot const& p, cross_block_values
 SUBLET_DECL sparse_sets live_by_exploration(snapshot const& p, cross_block_values const& cross_block,
                                             std::size_t max_sets)
 {
-    csr_rows const readers = cross_block.reads.transposed(cross_block.value.size());
-    csr_rows const end_readers = cross_block.reads_at_end.transposed(cross_block.value.size());
-    csr_rows const writers = cross_block.writes.transposed(cross_block.value.size());
+    using nodes_of = csr_rows<std::uint32_t, node_id>; // by column
+    nodes_of const readers = cross_block.reads.transposed(cross_block.value.size());
+    nodes_of const end_readers = cross_block.reads_at_end.transposed(cross_block.value.size());
+    nodes_of const writers = cross_block.writes.transposed(cross_block.value.size());
 
-    std::vector<value_id> last_in(p.nodes(), no_value), last_out = last_in, last_written = last_in; // by node
+    table<node_id, value_id> last_in(p.nodes(), no_value), last_out = last_in, last_written = last_in;
     std::vector<node_id> in, out; // of the value; the nodes from `processed` on are not expanded yet
-    csr_rows in_of, out_of;       // by value: nodes
+    csr_rows<value_id, node_id> in_of, out_of;
     sparse_sets sets;
     for (value_id v = 0; v != p.values(); ++v) {
-        if (std::uint32_t const c = cross_block.column[v]; c != no_value) {
+        if (std::uint32_t const c = cross_block.column[v]; c != no_column) {
             in.clear();
             out.clear();
             auto reach_begin = [&](node_id n) {
@@ -245,7 +246,7 @@ SUBLET_DECL sparse_sets live_by_exploration(snapshot const& p, cross_block_value
 SUBLET_DECL set_trees::set set_trees::made(std::uint64_t node)
 {
     if (node == 0) return 0;
-    SUBLET_EXPECTS(nodes_.size() < no_value, "sublet: more subsets than 32-bit ids");
+    SUBLET_EXPECTS(nodes_.size() < no_column, "sublet: more subsets than 32-bit ids");
     nodes_.push_back(node);
     return static_cast<set>(nodes_.size() - 1);
 }
@@ -304,11 +305,11 @@ SUBLET_DECL set_trees::set set_trees::united(std::size_t first, unsigned level)
 SUBLET_DECL tree_sets solve_unions(set_trees& trees, union_problem const& problem)
 {
     std::size_t const nodes = problem.order.size();
-    tree_sets sets{std::vector<set_trees::set>(nodes, 0), std::vector<set_trees::set>(nodes, 0)};
-    std::vector<std::uint32_t> index_of(nodes);
+    tree_sets sets{table<node_id, set_trees::set>(nodes, 0), table<node_id, set_trees::set>(nodes, 0)};
+    table<node_id, std::uint32_t> index_of(nodes);
     // Nodes to visit again, in sweeps along the order and against it, so that what flows along a path in
     // either direction takes one sweep.
-    std::vector<unsigned char> is_open(nodes, 0);
+    table<node_id, unsigned char> is_open(nodes, 0);
     std::priority_queue<std::uint32_t> up, down; // `up`: index, complemented
     std::vector<set_trees::set> meeting;
     for (std::uint32_t i = 0; i != nodes; ++i) index_of[problem.order[i]] = i;
@@ -367,7 +368,8 @@ SUBLET_DECL tree_sets live_by_trees(snapshot const& p, cross_block_values const&
                                 .arrive = &cross_block.reads_at_end});
 }
 
-SUBLET_DECL tree_sets written_by_trees(snapshot const& p, csr_rows const& writes, set_trees& trees)
+SUBLET_DECL tree_sets written_by_trees(snapshot const& p, cross_block_values::columns const& writes,
+                                       set_trees& trees)
 {
     std::vector<node_id> const order = reverse_postorder(depth_first(p.graph()));
     return solve_unions(trees,

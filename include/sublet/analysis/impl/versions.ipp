@@ -15,7 +15,7 @@ SUBLET_DECL listed_touches::listed_touches(snapshot const& program, std::vector<
 {
     for (node_id n = 0; n != p.nodes(); ++n) node_of.resize(p.steps_of(n).last, n);
     auto const uses = p.edge_uses();
-    ends = csr_rows::gathered(p.nodes(), [uses](auto add) {
+    ends = csr_rows<node_id, std::uint32_t>::gathered(p.nodes(), [uses](auto add) {
         for (std::uint32_t i = 0; i != uses.size(); ++i) add(uses[i].pred, i);
     });
 }
@@ -36,13 +36,13 @@ public:
     explicit range_accesses(ordered_bytes const& bytes)
         : tree_{bytes.segments}, nodes_(2 * std::size_t{bytes.segments})
     {
-        for (live_range r : bytes.of) tree_.each(r, [this](std::size_t n) { nodes_[n].is_used = true; });
+        for (segment_range r : bytes.of) tree_.each(r, [this](std::size_t n) { nodes_[n].is_used = true; });
         for (std::size_t n = 2; n < nodes_.size(); ++n) nodes_[n].is_used |= nodes_[n / 2].is_used;
     }
 
     /// Calls `visit` for steps to follow, for some more than once.
     template <class Visit>
-    void read(live_range r, step_id s, Visit visit)
+    void read(segment_range r, step_id s, Visit visit)
     {
         number const now = add(s);
         tree_.each(r, [&](std::size_t n) {
@@ -64,7 +64,7 @@ public:
         });
     }
     template <class Visit>
-    void write(live_range r, step_id s, Visit visit)
+    void write(segment_range r, step_id s, Visit visit)
     {
         number const now = add(s);
         tree_.each(r, [&](std::size_t n) {
@@ -102,7 +102,7 @@ private:
     }
     /// The used nodes of each_over_ends().
     template <class Visit>
-    void each_over_ends(live_range r, Visit visit) const
+    void each_over_ends(segment_range r, Visit visit) const
     {
         tree_.each_over_ends(r, [&](std::size_t n) {
             if (nodes_[n].is_used) visit(n);
@@ -179,16 +179,16 @@ SUBLET_DECL std::vector<handoff> storage_order(snapshot const& p, ordered_bytes 
                                                std::vector<node_id> const& order)
 {
     listed_touches const listed(p, order);
-    std::vector<step_id> def_of(p.values(), no_step);
+    table<value_id, step_id> def_of(p.values(), no_step);
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s))
             if (t.defines()) def_of[t.value] = s;
 
     std::vector<handoff> found; // by `to`, each once
-    std::vector<step_id> last_to(p.steps(), no_step); // by `from`
+    table<step_id, step_id> last_to(p.steps(), no_step); // of each `from`
     range_accesses accesses(bytes);
-    // By node: the end of its steps that are known to precede the current one.
-    std::vector<step_id> ordered_before(p.nodes(), 0);
+    // Of each node: the end of its steps that are known to precede the current one.
+    table<node_id, step_id> ordered_before(p.nodes(), 0);
     std::vector<node_id> marked;
     auto mark = [&](node_id n, step_id end) {
         if (ordered_before[n] == 0) marked.push_back(n);
@@ -211,16 +211,16 @@ SUBLET_DECL std::vector<handoff> storage_order(snapshot const& p, ordered_bytes 
             if (!is_known && std::exchange(last_to[first], s) != s) found.push_back({first, s});
         };
         listed.each(s, [&](std::size_t, touch t) {
-            live_range const its = bytes.of[t.value];
+            segment_range const its = bytes.of[t.value];
             if (t.kind == touch::access::view || is_empty(its)) return;
             if (t.writes()) accesses.write(its, s, order_after);
             else accesses.read(its, s, order_after);
         });
     }
-    csr_rows const before = csr_rows::gathered(p.steps(), [&](auto add) {
+    auto const before = csr_rows<step_id, step_id>::gathered(p.steps(), [&](auto add) {
         for (handoff h : found) add(h.to, h.from);
     });
-    csr_rows const after = before.transposed(p.steps());
+    csr_rows<step_id, step_id> const after = before.transposed(p.steps());
     found.clear();
     for (step_id from = 0; from != p.steps(); ++from)
         for (step_id to : after[from]) found.push_back({from, to});
@@ -233,11 +233,12 @@ SUBLET_DECL std::vector<handoff> storage_order(snapshot const& p, ordered_bytes 
 
 namespace sublet::detail {
 
-/// By value: whether a step writes it although it is given or written by another step.
-SUBLET_DECL std::vector<unsigned char> values_to_split(snapshot const& p, std::vector<value_role> const& role)
+/// Of each value: whether a step writes it although it is given or written by another step.
+SUBLET_DECL table<value_id, unsigned char> values_to_split(snapshot const& p,
+                                                           table<value_id, value_role> const& role)
 {
-    std::vector<unsigned char> is_split(p.values());
-    std::vector<step_id> def_of(p.values(), no_step);
+    table<value_id, unsigned char> is_split(p.values());
+    table<value_id, step_id> def_of(p.values(), no_step);
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s)) {
             if (!t.defines() || def_of[t.value] == s) continue;
@@ -251,8 +252,8 @@ SUBLET_DECL std::vector<unsigned char> values_to_split(snapshot const& p, std::v
 SUBLET_DECL std::optional<versioned_program::reordering> edge_against_order(listed_touches const& listed)
 {
     snapshot const& p = listed.p;
-    std::vector<step_id> position(p.steps());
-    for (step_id at = 0; at != p.steps(); ++at) position[listed.steps[at]] = at;
+    table<step_id, position_id> position(p.steps());
+    for (position_id at = 0; at != p.steps(); ++at) position[listed.steps[at]] = at;
     for (node_id n = 0; n != p.nodes(); ++n)
         for (node_id to : p.successors(n)) {
             step_id const from = p.steps_of(n).last - 1, next = p.steps_of(to).first;
@@ -263,14 +264,14 @@ SUBLET_DECL std::optional<versioned_program::reordering> edge_against_order(list
 
 /// By index of a touch, the version that it touches. Adds versions, and a use before a def, to `result`.
 SUBLET_DECL std::vector<value_id> name_versions(listed_touches const& listed, versioned_program& result,
-                                                std::vector<unsigned char> const& is_split,
-                                                std::vector<unsigned char> const& is_kept)
+                                                table<value_id, unsigned char> const& is_split,
+                                                table<value_id, unsigned char> const& is_kept)
 {
-    std::vector<value_id> const alias_of = result.alias_of;
-    std::vector<value_id>& current = result.last;
-    std::vector<unsigned char> is_available(current.size());
+    table<value_id, value_id> const alias_of = result.alias_of;
+    table<value_id, value_id>& current = result.last;
+    table<value_id, unsigned char> is_available(current.size());
     for (value_id v = 0; v != current.size(); ++v) is_available[v] = !is_split[v] || is_given(result.role[v]);
-    std::vector<step_id> def_at(current.size(), no_step), touched_at(current.size(), no_step); // last
+    table<value_id, step_id> def_at(current.size(), no_step), touched_at(current.size(), no_step); // last
     std::vector<value_id> name(listed.step_touch_count() + listed.p.edge_uses().size());
     for (step_id s : listed.steps) {
         listed.each(s, [&](std::size_t touch_index, touch t) {
@@ -286,7 +287,7 @@ SUBLET_DECL std::vector<value_id> name_versions(listed_touches const& listed, ve
                     result.number.push_back(result.number[current[v]] + 1);
                     result.role.push_back(value_role::intermediate);
                     result.alias_of.push_back(is_kept[v] ? v : no_value);
-                    current[v] = static_cast<value_id>(result.value_of.size());
+                    current[v] = value_id::of(result.value_of.size());
                     result.value_of.push_back(v);
                 }
             }
@@ -310,10 +311,11 @@ SUBLET_DECL std::vector<value_id> name_versions(listed_touches const& listed, ve
 }
 
 SUBLET_DECL snapshot renamed(snapshot const& p, listed_touches const& listed, std::size_t versions,
-                             std::vector<value_id> const& name, std::vector<unsigned char> const& is_kept)
+                             std::vector<value_id> const& name,
+                             table<value_id, unsigned char> const& is_kept)
 {
-    std::vector<step_id> used_at(p.values(), no_step), defined_at(p.values(), no_step);
-    std::vector<value_id> used_as(p.values()), defined_as(p.values());
+    table<value_id, step_id> used_at(p.values(), no_step), defined_at(p.values(), no_step);
+    table<value_id, value_id> used_as(p.values()), defined_as(p.values());
     std::size_t at_end = listed.step_touch_count();
     return with_effects(p, versions,
         [&](node_id n, effect_sink& sink) {
@@ -360,7 +362,7 @@ SUBLET_DECL versioned_program detail::versions_of(snapshot const& p, version_opt
     result.number.assign(values, 0);
     for (value_id v = 0; v != values; ++v) result.value_of.push_back(v);
     result.last = result.value_of;
-    std::vector<unsigned char> const is_split = detail::values_to_split(p, result.role);
+    table<value_id, unsigned char> const is_split = detail::values_to_split(p, result.role);
     bool splits = false;
     for (unsigned char is : is_split) splits |= is != 0;
     if (!splits) {
@@ -371,7 +373,8 @@ SUBLET_DECL versioned_program detail::versions_of(snapshot const& p, version_opt
     result.violation = detail::edge_against_order(listed);
     if (result.violation) return result;
     auto const same_storage = options.same_storage.tabulate(values, "same_storage");
-    std::vector<unsigned char> keeps(values), is_kept(values); // by class, by value
+    table<buffer_id, unsigned char> keeps(values);
+    table<value_id, unsigned char> is_kept(values);
     buffer_classes const classes = aliases(values, [&](value_id v) { return result.alias_of[v]; });
     for (value_id v = 0; v != values; ++v)
         if (same_storage[v] || has_role(result.role[v], value_role::external))
@@ -380,7 +383,7 @@ SUBLET_DECL versioned_program detail::versions_of(snapshot const& p, version_opt
 
     std::vector<value_id> const name = detail::name_versions(listed, result, is_split, is_kept);
     if (result.violation) return result;
-    is_kept.assign(result.value_of.size(), 0); // by version: a view of the first one
+    is_kept.assign(result.value_of.size(), 0); // of each version: a view of the first one
     for (value_id v = 0; v != is_kept.size(); ++v)
         is_kept[v] = v != result.value_of[v] && result.alias_of[v] == result.value_of[v];
     result.program = detail::renamed(p, listed, result.value_of.size(), name, is_kept);
@@ -410,7 +413,7 @@ SUBLET_DECL plan_options with_versions(plan_options const& options, versioned_pr
     std::size_t const values = versioned.last.size();
     auto lift = [&](auto const& property) {
         auto table = property.tabulate(values);
-        for (std::size_t v = values; v != versioned.value_of.size(); ++v) {
+        for (auto v = value_id::of(values); v != versioned.value_of.size(); ++v) {
             auto const of_value = table[versioned.value_of[v]];
             table.push_back(of_value);
         }
@@ -422,7 +425,7 @@ SUBLET_DECL plan_options with_versions(plan_options const& options, versioned_pr
     lifted.role = versioned.role;
     lifted.alias_of = versioned.alias_of;
     auto view_offset = lift(options.view_offset);
-    for (std::size_t v = values; v != view_offset.size(); ++v) // the same bytes as the first version
+    for (auto v = value_id::of(values); v != view_offset.size(); ++v) // the same bytes as the first version
         if (versioned.alias_of[v] == versioned.value_of[v]) view_offset[v] = 0;
     lifted.view_offset = std::move(view_offset);
     lifted.pool = lift(options.pool);

@@ -37,6 +37,12 @@
 
 namespace sublet::detail {
 
+/// The numbers [first, last).
+struct number_range {
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+};
+
 class shared_sets {
 public:
     using set = std::uint32_t; // 0: empty
@@ -52,7 +58,7 @@ public:
     /// With the number i.  O(log n) time and memory
     [[nodiscard]] set with(set s, std::uint32_t i) { return change(s, top_, 0, {i, i + 1}, true); }
     /// Without the numbers of the range.  O(log n) time and memory
-    [[nodiscard]] set without(set s, live_range numbers) { return change(s, top_, 0, numbers, false); }
+    [[nodiscard]] set without(set s, number_range numbers) { return change(s, top_, 0, numbers, false); }
     /// What is in all of them: the first one if that is equal.
     ///
     /// Requires:   there is one.
@@ -94,7 +100,7 @@ public:
 private:
     [[nodiscard]] std::uint32_t from(set s, unsigned level, std::uint64_t base, std::uint32_t i) const;
     [[nodiscard]] std::uint32_t before(set s, unsigned level, std::uint64_t base, std::uint32_t i) const;
-    set change(set s, unsigned level, std::uint64_t base, live_range numbers, bool is_in);
+    set change(set s, unsigned level, std::uint64_t base, number_range numbers, bool is_in);
     set combined(std::vector<set> const& sets, bool is_union);
     set combined(std::size_t first, unsigned level, bool is_union);
     set made(std::uint64_t node, set reused = 0);
@@ -122,8 +128,8 @@ private:
 /// Source: Kildall, "A unified approach to global program optimization", POPL 1973.
 
 struct sets_along_paths {
-    std::vector<shared_sets::set> entering, leaving; // by node
-    std::vector<unsigned char> is_reached;           // by node: from the program's entry
+    table<node_id, shared_sets::set> entering, leaving;
+    table<node_id, unsigned char> is_reached; // from the program's entry
 };
 
 enum class along : std::uint8_t { all_paths, some_path, some_path_backwards };
@@ -145,12 +151,13 @@ sets_along_paths find_along_paths(along which, snapshot const& p, shared_sets& s
                                   Walk walk)
 {
     std::vector<node_id> const order = order_along(which, p);
-    csr_rows const &before = which == along::some_path_backwards ? p.graph() : p.predecessors(),
-                   &after = which == along::some_path_backwards ? p.predecessors() : p.graph();
-    sets_along_paths found{std::vector<shared_sets::set>(p.nodes(), 0),
-                           std::vector<shared_sets::set>(p.nodes(), 0),
-                           std::vector<unsigned char>(p.nodes(), 0)};
-    std::vector<std::uint32_t> index_of(p.nodes(), 0);
+    using edges = csr_rows<node_id, node_id>;
+    edges const &before = which == along::some_path_backwards ? p.graph() : p.predecessors(),
+                &after = which == along::some_path_backwards ? p.predecessors() : p.graph();
+    sets_along_paths found{table<node_id, shared_sets::set>(p.nodes(), 0),
+                           table<node_id, shared_sets::set>(p.nodes(), 0),
+                           table<node_id, unsigned char>(p.nodes(), 0)};
+    table<node_id, std::uint32_t> index_of(p.nodes(), 0);
     rank_set open(order.size()); // indices of nodes to walk, or to walk again
     for (std::uint32_t i = 0; i != order.size(); ++i) {
         index_of[order[i]] = i;
@@ -158,7 +165,7 @@ sets_along_paths find_along_paths(along which, snapshot const& p, shared_sets& s
         open.insert(i);
     }
     std::vector<shared_sets::set> meeting;
-    std::vector<unsigned char> is_walked(p.nodes(), 0);
+    table<node_id, unsigned char> is_walked(p.nodes(), 0);
     bool is_upwards = true;
     auto next_open = [&](std::uint32_t i) { // in sweeps along the order and against it
         if (open.contains(i)) return i;
@@ -217,7 +224,10 @@ public:
     [[nodiscard]] value_id root_at(std::uint32_t rank) const { return root_[rank]; }
     [[nodiscard]] std::size_t values() const { return value_.size(); }
     /// The numbers of the values of a class.
-    [[nodiscard]] live_range numbers_at(std::uint32_t rank) const { return {first_[rank], first_[rank + 1]}; }
+    [[nodiscard]] number_range numbers_at(std::uint32_t rank) const
+    {
+        return {first_[rank], first_[rank + 1]};
+    }
     [[nodiscard]] std::uint32_t number_of(value_id v) const { return number_[v]; }
     [[nodiscard]] value_id value_at(std::uint32_t number) const { return value_[number]; }
 
@@ -234,7 +244,7 @@ public:
         return begin < end;
     }
     /// The witness: `value` is live where `other` is written.
-    [[nodiscard]] witness clash(value_id value, value_id other, step_id position) const;
+    [[nodiscard]] witness clash(value_id value, value_id other, position_id position) const;
     /// Calls `visit(rank)` for the other classes in `set` that overlap v's class; it may remove them.
     ///
     /// Requires:   the classes in `set` are disjoint.
@@ -252,11 +262,11 @@ public:
 private:
     plan_requirements const* required_;
     memory_plan const* plan_;
-    std::vector<std::uint32_t> rank_; // by root
-    std::vector<value_id> root_;      // by rank
-    std::vector<std::uint32_t> first_;  // by rank: the first number
-    std::vector<std::uint32_t> number_; // by value
-    std::vector<value_id> value_;       // by number
+    table<value_id, std::uint32_t> rank_;   // by root
+    std::vector<value_id> root_;            // by rank
+    std::vector<std::uint32_t> first_;      // by rank: the first number
+    table<value_id, std::uint32_t> number_; // by value
+    std::vector<value_id> value_;           // by number
 };
 
 class available_set {
@@ -317,8 +327,9 @@ sets_along_paths find_available(snapshot const& p, placed_classes const& classes
 ///
 /// Complexity: as find_along_paths, and O(log n) for each contested class that a write overlaps.
 std::vector<unsigned char> find_contested(snapshot const& p, placed_classes const& classes,
-                                          csr_rows const& read_by_edges, std::vector<value_id> const& outputs,
-                                          std::vector<unsigned char> const& reads_outputs,
+                                          csr_rows<node_id, value_id> const& read_by_edges,
+                                          std::vector<value_id> const& outputs,
+                                          table<node_id, unsigned char> const& reads_outputs,
                                           std::vector<value_id> const& given);
 
 // --- clobber path ----------------------------------------------------------------------------------------
@@ -337,8 +348,8 @@ struct clobber_query {
     snapshot const& program;
     plan_requirements const& required;
     placed_classes const& classes;
-    std::vector<unsigned char> is_reached; ///< by node, from the entry
-    std::vector<value_id> entry_overlap;   ///< by rank: a given value that overlaps the given one, or none
+    table<node_id, unsigned char> is_reached; ///< from the entry
+    std::vector<value_id> entry_overlap;      ///< by rank: a given value that overlaps the given one, or none
 };
 
 /// A path on which v is written or given, then another value is written over it, up to step `before` of node

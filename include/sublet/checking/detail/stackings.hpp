@@ -27,7 +27,7 @@ namespace sublet::detail {
 
 struct allowed_pools {
     std::vector<sort_key> pools; ///< ascending {root and pool, cost, number of constraining buffers}
-    std::vector<std::uint32_t> constraint_count; ///< by root: buffers that choose
+    table<buffer_id, std::uint32_t> constraint_count; ///< by root: buffers that choose
 
     static std::uint64_t key(buffer_id root, pool_id pool);
 
@@ -47,7 +47,7 @@ private:
 /// Complexity: O((n + k) log (n + k)) time, n = buffers, k = choices and colocations.
 /// Throws:     precondition_error if a choice names no buffer, or costs exceed 64 bits.
 [[nodiscard]] allowed_pools allowed_pools_of(placement_problem const& problem,
-                                             std::vector<buffer_id> const& root);
+                                             table<buffer_id, buffer_id> const& root);
 
 // --- solid parts -----------------------------------------------------------------------------------------
 
@@ -72,11 +72,11 @@ struct solid_part {
 };
 
 struct solid_parts {
-    std::vector<buffer_id> root;   ///< by buffer: the first buffer of its group
-    std::vector<byte_count> above; ///< by buffer: distance from the lowest placed buffer of its group
-    std::vector<unsigned char> needs_place;     ///< by buffer
-    std::vector<unsigned char> is_inconsistent; ///< by root: its distances contradict each other
-    std::vector<solid_part> parts;              ///< by root; of one root disjoint, by ascending position
+    table<buffer_id, buffer_id> root;   ///< the first buffer of its group
+    table<buffer_id, byte_count> above; ///< distance from the lowest placed buffer of its group
+    table<buffer_id, unsigned char> needs_place;
+    table<buffer_id, unsigned char> is_inconsistent; ///< by root: its distances contradict each other
+    std::vector<solid_part> parts;                   ///< by root; of one root disjoint, by ascending position
 };
 
 /// Requires:   windows lie within their buffers, gaps of a buffer are disjoint; no distance in a group
@@ -143,7 +143,7 @@ public:
     ///
     /// Complexity: O(s n log s) time, O(s) memory for n groups, s = sets that may end below `height`; up to
     ///             `max_tries`, then hit_limit().
-    [[nodiscard]] std::int64_t find_below_at(step_id position, byte_count height,
+    [[nodiscard]] std::int64_t find_below_at(position_id position, byte_count height,
                                              std::vector<rigid_group> const& groups);
 
     /// Whether the groups have a placement that is no stacking, ignoring alignments and pins: two of them

@@ -53,14 +53,15 @@ public:
 
     /// Complexity: O((values + accesses) log values + touches) time, O(touches + accesses log values) memory.
     /// `listed` are the steps as listed.
-    byte_order(snapshot const& p, plan_requirements const& required, std::vector<step_id> const& listed);
+    byte_order(snapshot const& p, plan_requirements const& required,
+               table<position_id, step_id> const& listed);
 
     /// Calls visit(accesses) for each block with some.
     template <class Visit>
     void each_block(Visit visit) const
     {
         std::vector<access> its;
-        for (std::size_t i = 0; i != accesses_in_.rows(); ++i) {
+        for (std::uint32_t i = 0; i != accesses_in_.rows(); ++i) {
             its.clear();
             for (std::uint32_t a : accesses_in_[i]) {
                 its.push_back(accesses_[a / 2]);
@@ -71,8 +72,8 @@ public:
     }
 
 private:
-    std::vector<access> accesses_; // as listed
-    csr_rows accesses_in_;         // by block: twice the index, and 1 for a part
+    std::vector<access> accesses_;                       // as listed
+    csr_rows<std::uint32_t, std::uint32_t> accesses_in_; // by block: twice the index, and 1 for a part
 };
 
 /// A step that defines a view and does not say how, or makes a view of a value that is none; or one that
@@ -82,13 +83,15 @@ std::optional<witness> misnamed_view(snapshot const& p, plan_requirements const&
 /// Where many steps wait for the same many, they wait for a join, which waits for these: a point that is
 /// numbered after all steps and does nothing.
 struct step_order {
-    std::size_t steps = 0;         ///< without joins
-    csr_rows after;                ///< by step and join: those that wait for it directly; with duplicates
-    std::vector<step_id> step_at;  ///< a topological order of all steps and joins
-    std::vector<step_id> position; ///< by step and join: its index in step_at
-    std::vector<step_id> def_of;   ///< by value: the one step that writes it; `no_step`: given, or untouched
-    std::vector<step_id> cycle;    ///< if there is one: each waits for the one before, the first for the last
-    std::optional<witness> fault;  ///< why there is no order; then the other members are invalid
+    using point = std::uint32_t; ///< a step or a join
+
+    std::size_t steps = 0;             ///< without joins
+    csr_rows<point, point> after;      ///< those that wait for it directly; with duplicates
+    table<position_id, point> step_at; ///< a topological order of all steps and joins
+    std::vector<position_id> position; ///< by step and join: its index in step_at
+    table<value_id, step_id> def_of;   ///< the one step that writes it; `no_step`: given, or untouched
+    std::vector<step_id> cycle;   ///< if there is one: each waits for the one before, the first for the last
+    std::optional<witness> fault; ///< why there is no order; then the other members are invalid
 };
 
 /// The order that every execution of `p` with the hand-offs respects; those that name no step are ignored.
@@ -118,12 +121,17 @@ class reachability_queries {
 public:
     static constexpr std::uint64_t none = ~std::uint64_t{0};
 
-    /// For queries about `rows`.  Requires: both arguments outlive this.
-    reachability_queries(step_order const& order, csr_rows const& rows) : order_(order), rows_(rows) {}
+    /// For queries about the steps of a class: its root is the row.  Requires: both arguments outlive this.
+    reachability_queries(step_order const& order, csr_rows<value_id, step_id> const& rows)
+        : order_(order), rows_(&rows)
+    {
+    }
+    /// For queries about single points: each is a row.
+    explicit reachability_queries(step_order const& order) : order_(order) {}
 
     /// Adds the query `id`: do all steps of the row happen before `last`, or equal it?
     /// Requires: none of them follows `last` in the topological order.
-    void add(std::uint32_t row, step_id last, std::uint64_t id);
+    void add(std::uint32_t row, step_order::point last, std::uint64_t id);
 
     /// Answers and removes all queries. Returns the lowest id of a query with the answer no, or `none`.
     ///
@@ -135,18 +143,25 @@ public:
 private:
     static constexpr std::size_t words = 8; // of a row: 512 queried steps in one sweep
 
-    static step_id position_of(sort_key const& question) { return static_cast<step_id>(question.key); }
+    static position_id position_of(sort_key const& question) { return position_id::of(question.key); }
+    /// Calls visit(position) for each step of the row.
+    template <class Visit>
+    void each_in(std::uint32_t row, Visit visit) const
+    {
+        if (rows_ == nullptr) return visit(order_.position[row]);
+        for (step_id s : (*rows_)[row]) visit(order_.position[s]);
+    }
 
     /// Answers a batch of queries by a descending sweep.
     std::size_t answer_batch(std::size_t begin);
 
     /// For every position from `floor` on: the columns reachable from it, itself included.
-    void fill_rows(step_id floor);
+    void fill_rows(position_id floor);
 
     step_order const& order_;
-    csr_rows const& rows_;
+    csr_rows<value_id, step_id> const* rows_ = nullptr; // null: a row is a point
     std::vector<sort_key> queries_; // {distance class and position of the last step, id, row}
-    std::vector<step_id> columns_;
+    std::vector<position_id> columns_;
     std::vector<std::uint64_t> bits_; // by position from the floor: `words` each
     std::uint64_t first_failed_ = none;
 };
@@ -168,9 +183,9 @@ public:
     class_touches(snapshot const& program, plan_requirements const& required, step_order const& order);
 
     /// By root: the steps that write the class and read none of it. Unused for given classes.
-    [[nodiscard]] csr_rows const& begins() const { return begins_; }
+    [[nodiscard]] csr_rows<value_id, step_id> const& begins() const { return begins_; }
     /// By root: the steps that touch the class, without those that write a value of it that is read later.
-    [[nodiscard]] csr_rows const& ends() const { return ends_; }
+    [[nodiscard]] csr_rows<value_id, step_id> const& ends() const { return ends_; }
     /// Live before all steps: it reuses no bytes.
     [[nodiscard]] bool is_given(value_id root) const
     {
@@ -190,7 +205,7 @@ public:
 private:
     static constexpr std::size_t few = 16;
 
-    csr_rows boundary_steps(bool only_defs) const;
+    csr_rows<value_id, step_id> boundary_steps(bool only_defs) const;
     template <class Visit>
     void each_touch_of(step_id s, value_id root, Visit visit) const
     {
@@ -210,8 +225,8 @@ private:
     snapshot const& p_;
     plan_requirements const& required_;
     step_order const& order_;
-    csr_rows begins_;
-    csr_rows ends_;
+    csr_rows<value_id, step_id> begins_;
+    csr_rows<value_id, step_id> ends_;
     std::vector<sort_key> by_root_;     // {step and root, index of the touch}: of steps with more than a few
     std::vector<sort_key> read_at_end_; // {root, step}
     std::vector<sort_key> pairs_;       // {step, operand and result}
@@ -230,7 +245,7 @@ private:
 /// the first defs would form a cycle. The exception are two classes that are only written, by unordered
 /// steps; these are adjacent in the schedule, and may run at once.
 
-/// By step: whether it happens before s; none does if s is no_step.
+/// By step and join: whether it happens before s; none does if s is no_step.
 std::vector<unsigned char> all_before(step_id s, step_order const& order);
 
 /// Finds the three steps for v written over u. `producer` is no_step if u is given.

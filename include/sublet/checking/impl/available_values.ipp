@@ -68,7 +68,7 @@ SUBLET_DECL shared_sets::set shared_sets::made(std::uint64_t node, set reused)
 
 // NOLINTNEXTLINE(misc-no-recursion): as deep as a balanced tree
 SUBLET_DECL shared_sets::set shared_sets::change(set s, unsigned level, std::uint64_t base,
-                                                 live_range numbers, bool is_in)
+                                                 number_range numbers, bool is_in)
 {
     std::uint64_t const width = std::uint64_t{64} << level;
     if (numbers.last <= base || base + width <= numbers.first) return s;
@@ -139,7 +139,7 @@ SUBLET_DECL shared_sets::set shared_sets::combined(std::size_t first, unsigned l
 SUBLET_DECL std::vector<node_id> order_along(along which, snapshot const& p)
 {
     std::vector<node_id> order, path{0};
-    std::vector<std::size_t> followed(p.nodes(), 0); // edges, plus 1 for the node itself
+    table<node_id, std::size_t> followed(p.nodes(), 0); // edges, plus 1 for the node itself
     followed[0] = 1;
     while (!path.empty()) {
         node_id const n = path.back();
@@ -170,16 +170,17 @@ SUBLET_DECL placed_classes::placed_classes(plan_requirements const& required, me
         if (required.root[r] == r && is_placed(r))
             by_place.push_back({place_of(plan, r).pool, place_of(plan, r).offset, r});
     sort_by_key(by_place);
-    rank_ = std::vector<std::uint32_t>(values, rank_set::none);
+    rank_ = table<value_id, std::uint32_t>(values, rank_set::none);
     for (sort_key const& k : by_place) {
         rank_[k.id] = static_cast<std::uint32_t>(root_.size());
         root_.push_back(k.id);
     }
-    csr_rows const values_of = csr_rows::gathered(root_.size(), [this, values](auto add) {
+    using values_by_rank = csr_rows<std::uint32_t, value_id>;
+    values_by_rank const values_of = values_by_rank::gathered(root_.size(), [this, values](auto add) {
         for (value_id v = 0; v != values; ++v)
             if (is_placed(v)) add(rank_of(v), v);
     });
-    number_ = std::vector<std::uint32_t>(values, rank_set::none);
+    number_ = table<value_id, std::uint32_t>(values, rank_set::none);
     for (std::uint32_t rank = 0; rank != root_.size(); ++rank) {
         first_.push_back(static_cast<std::uint32_t>(value_.size()));
         for (value_id v : values_of[rank]) {
@@ -190,7 +191,7 @@ SUBLET_DECL placed_classes::placed_classes(plan_requirements const& required, me
     first_.push_back(static_cast<std::uint32_t>(value_.size()));
 }
 
-SUBLET_DECL witness placed_classes::clash(value_id value, value_id other, step_id position) const
+SUBLET_DECL witness placed_classes::clash(value_id value, value_id other, position_id position) const
 {
     auto const [begin, end] = overlap(value, other);
     return {.what = fault::clash,
@@ -211,7 +212,7 @@ SUBLET_DECL bool available_set::clobber(std::uint32_t number, value_id v)
 
 SUBLET_DECL void available_set::write(value_id v)
 {
-    live_range const own = all_->numbers_at(all_->rank_of(v));
+    number_range const own = all_->numbers_at(all_->rank_of(v));
     clobber(sets_.before(now_, own.first), v);
     while (clobber(sets_.from(now_, own.last), v)) {}
     add(v);
@@ -235,9 +236,9 @@ SUBLET_DECL sets_along_paths find_available(snapshot const& p, placed_classes co
 // --- contested classes -----------------------------------------------------------------------------------
 
 SUBLET_DECL std::vector<unsigned char> find_contested(snapshot const& p, placed_classes const& classes,
-                                                      csr_rows const& read_by_edges,
+                                                      csr_rows<node_id, value_id> const& read_by_edges,
                                                       std::vector<value_id> const& outputs,
-                                                      std::vector<unsigned char> const& reads_outputs,
+                                                      table<node_id, unsigned char> const& reads_outputs,
                                                       std::vector<value_id> const& given)
 {
     auto const ranks = static_cast<std::uint32_t>(classes.size());
@@ -263,8 +264,8 @@ SUBLET_DECL std::vector<unsigned char> find_contested(snapshot const& p, placed_
                 if (t.defines() && classes.is_placed(t.value)) see(now, t.value);
             for (touch t : p.touches(s)) {
                 if (!t.makes() || !classes.is_placed(t.value)) continue;
-                live_range const its = classes.numbers_at(classes.rank_of(t.value));
-                if (length(its) == 1)
+                number_range const its = classes.numbers_at(classes.rank_of(t.value));
+                if (its.last - its.first == 1)
                     now = sets.without(now, {classes.rank_of(t.value), classes.rank_of(t.value) + 1});
             }
             for (touch t : p.touches(s))
@@ -335,7 +336,7 @@ SUBLET_DECL std::optional<witness> find_clobber_path(clobber_query const& query,
         return classes.is_placed(other) && classes.rank_of(other) != classes.rank_of(v) &&
                classes.overlaps(other, v);
     };
-    std::vector<unsigned char> is_seen(p.nodes(), 0), is_seen_clobbered = is_seen;
+    table<node_id, unsigned char> is_seen(p.nodes(), 0), is_seen_clobbered = is_seen;
     std::vector<path_state> open{{n, before, no_value, no_step}};
     while (!open.empty()) {
         path_state at = open.back();
@@ -358,7 +359,7 @@ SUBLET_DECL std::optional<witness> find_clobber_path(clobber_query const& query,
         if (value_id const other = query.entry_overlap[classes.rank_of(v)]; is_available && other != no_value)
             return classes.clash(v, other, query.required.position[p.steps_of(0).first]);
         for (node_id from : p.predecessors(at.node)) {
-            std::vector<unsigned char>& seen = at.clobber == no_value ? is_seen : is_seen_clobbered;
+            table<node_id, unsigned char>& seen = at.clobber == no_value ? is_seen : is_seen_clobbered;
             if (!query.is_reached[from] || std::exchange(seen[from], 1)) continue;
             open.push_back({from, p.steps_of(from).last, at.clobber, at.step});
         }

@@ -27,14 +27,14 @@ SUBLET_DECL placement_problem without_clocks(placement_problem problem)
                    "sublet: clocks need one begin and one end for each buffer and thread");
     SUBLET_EXPECTS(problem.gaps.empty() && problem.colocated.empty(),
                    "sublet: buffers with clocks have no gaps and no colocations");
-    for (std::size_t b = 0; b != n; ++b) {
+    for (buffer_id b = 0; b != n; ++b) {
         bool is_empty = true;
         for (std::size_t i = b * threads; i != (b + 1) * threads; ++i) {
             SUBLET_EXPECTS(clocks.end[i] >= clocks.begin[i], "sublet: a clock ends before it begins");
             is_empty = is_empty && clocks.begin[i] == clocks.end[i];
         }
         problem.buffers[b].life = threads == 1 ? live_range{clocks.begin[b], clocks.end[b]}
-                                               : live_range{0, is_empty ? step_id{0} : step_id{1}};
+                                               : live_range{0, is_empty ? 0u : 1u};
     }
     return problem;
 }
@@ -56,7 +56,7 @@ public:
     placement_checker(placement_problem const& problem, placement const& placed,
                       placement::question const& question)
         : clocks_(problem.clocks), problem_(without_clocks(problem)), placed_(placed), question_(question),
-          solid_(solid_parts_of(problem_)), buffers_(static_cast<buffer_id>(problem.buffers.size()))
+          solid_(solid_parts_of(problem_)), buffers_(static_cast<std::uint32_t>(problem.buffers.size()))
     {
     }
 
@@ -80,7 +80,7 @@ private:
         return placed_.pool_of.empty() ? problem_.buffers[b].pool : placed_.pool_of[b];
     }
     bool is_placed(buffer_id b) const { return placed_.offset[b] != no_offset; }
-    pool_limits limits(std::size_t pool) const
+    pool_limits limits(pool_id pool) const
     {
         return pool < problem_.pools.size() ? problem_.pools[pool] : pool_limits{};
     }
@@ -106,7 +106,7 @@ private:
 
     std::optional<placement_fault> misplaced() const
     {
-        std::vector<unsigned char> is_used(placed_.pools.size(), 0);
+        table<pool_id, unsigned char> is_used(placed_.pools.size(), 0);
         for (buffer_id b = 0; b != buffers_; ++b)
             if (solid_.needs_place[b] && is_placed(b)) is_used[pool_of(b)] = 1;
         for (buffer_id b = 0; b != buffers_; ++b) {
@@ -143,7 +143,7 @@ private:
     /// Every buffer lies at its colocation distance from the first placed buffer of its group.
     std::optional<placement_fault> not_colocated() const
     {
-        std::vector<buffer_id> first(buffers_, no_buffer); // by root: of those that are placed
+        table<buffer_id, buffer_id> first(buffers_, no_buffer); // by root: of those that are placed
         for (buffer_id b = 0; b != buffers_; ++b) {
             if (!solid_.needs_place[b] || !is_placed(b)) continue;
             buffer_id& other = first[solid_.root[b]];
@@ -219,21 +219,22 @@ private:
         pool_id pool = 0;
         for (sort_key const& next : by_place) {
             if (next.key != pool) below.clear();
-            pool = static_cast<pool_id>(next.key);
+            pool = pool_id::of(next.key);
             std::size_t kept = 0;
+            buffer_id const its = next.id;
             for (buffer_id other : below) {
                 if (end(other) <= next.tie) continue;
                 below[kept++] = other;
-                if (are_unordered(clocks_, other, next.id))
+                if (are_unordered(clocks_, other, its))
                     return placement_fault{.what = placement_fault::kind::unordered,
-                                           .buffer = smaller(other, next.id),
-                                           .other = larger(other, next.id),
+                                           .buffer = smaller(other, its),
+                                           .other = larger(other, its),
                                            .begin = next.tie,
-                                           .end = smaller(end(other), end(next.id)),
+                                           .end = smaller(end(other), end(its)),
                                            .pool = pool};
             }
             below.resize(kept);
-            below.push_back(next.id);
+            below.push_back(its);
         }
         return std::nullopt;
     }
@@ -248,19 +249,19 @@ private:
             if (is_placed(b)) top_[p] = larger(top_[p], placed_.offset[b] + problem_.buffers[b].size);
             else has_unplaced_[p] = 1;
         }
-        for (std::size_t p = 0; p != top_.size(); ++p)
+        for (pool_id p = 0; p != top_.size(); ++p)
             if (!has_unplaced_[p] && top_[p] != placed_.pools[p].height)
                 return placement_fault{.what = placement_fault::kind::wrong_height,
                                        .end = top_[p],
                                        .needed = placed_.pools[p].height,
-                                       .pool = static_cast<pool_id>(p)};
+                                       .pool = p};
         return std::nullopt;
     }
 
     /// Blocks are in order, not too large, and hold each buffer and each solid part as a whole.
     std::optional<placement_fault> wrong_blocks() const
     {
-        for (std::size_t p = 0; p != top_.size(); ++p) {
+        for (pool_id p = 0; p != top_.size(); ++p) {
             std::vector<memory_plan::block> const& blocks = placed_.pools[p].blocks;
             byte_count const largest = limits(p).largest_block;
             byte_count end = 0;
@@ -273,7 +274,7 @@ private:
             if (is_wrong)
                 return placement_fault{.what = placement_fault::kind::wrong_blocks,
                                        .needed = largest,
-                                       .pool = static_cast<pool_id>(p)};
+                                       .pool = p};
         }
         auto crosses = [this](buffer_id b, byte_count begin,
                               byte_count end) -> std::optional<placement_fault> {
@@ -301,7 +302,7 @@ private:
         return std::nullopt;
     }
 
-    placement::outcome true_status(std::size_t p) const
+    placement::outcome true_status(pool_id p) const
     {
         byte_count const capacity = limits(p).capacity, proved = placed_.pools[p].proof.bytes;
         if (!has_unplaced_[p] && top_[p] <= capacity)
@@ -323,9 +324,9 @@ private:
         };
         placement::outcome worst = placement::outcome::optimal;
         pool_id first = 0;
-        for (std::size_t p = 0; p != top_.size(); ++p) {
+        for (pool_id p = 0; p != top_.size(); ++p) {
             placement::pool_result const& pool = placed_.pools[p];
-            fact.pool = static_cast<pool_id>(p);
+            fact.pool = p;
             if (!has_unplaced_[p] && (pool.lower_bound > top_[p] || pool.proof.bytes > top_[p]))
                 return refuse(placement_fault::kind::wrong_bound, top_[p], pool.lower_bound);
             if (pool.proof.bytes != no_limit && pool.proof.bytes != pool.lower_bound)
@@ -359,10 +360,10 @@ private:
     placement const& placed_;
     placement::question const& question_;
     solid_parts const solid_;
-    buffer_id const buffers_;
-    byte_count cost_ = 0, least_cost_ = 0;    // of the pools
-    std::vector<byte_count> top_;             // by pool
-    std::vector<unsigned char> has_unplaced_; // by pool
+    std::uint32_t const buffers_;
+    byte_count cost_ = 0, least_cost_ = 0; // of the pools
+    table<pool_id, byte_count> top_;
+    table<pool_id, unsigned char> has_unplaced_;
 };
 
 } // namespace sublet::detail
@@ -420,15 +421,15 @@ private:
             if (b < problem.buffers.size() && !is_empty(problem.buffers[b].life)) named.push_back(b);
         sort_ascending(named);
         named.erase(std::unique(named.begin(), named.end()), named.end());
-        auto const n = static_cast<step_id>(named.size());
+        auto const n = static_cast<std::uint32_t>(named.size());
         if (n > max_groups) return problem;
-        for (step_id i = 0; i != n; ++i) {
+        for (std::uint32_t i = 0; i != n; ++i) {
             buffer_id const b = named[i];
             problem.buffers[b].life = {0, n * n};
-            for (step_id j = 0; j != n; ++j)
-                for (step_id k = 0; k != n; ++k) {
+            for (std::uint32_t j = 0; j != n; ++j)
+                for (std::uint32_t k = 0; k != n; ++k) {
                     buffer_id const partner = named[i == j ? k : j];
-                    step_id const at = j * n + k;
+                    position_id const at = j * n + k;
                     bool const is_own = i == j || i == k;
                     if (!is_own || (j != k && !are_unordered(clocks_, b, partner)))
                         problem.gaps.push_back({b, {at, at + 1}, 0, 0});
@@ -452,7 +453,7 @@ private:
             result_.verdict = proof_finding::outcome::not_checkable;
         else if (!has_needed_buffers() || !holds()) result_.verdict = proof_finding::outcome::refuted;
         else if (result_.verdict == proof_finding::outcome::proved && !is_infeasibility() &&
-                 placed_.pools[pool_].peak_position != (clocks_.threads > 1 ? 0 : peak_)) {
+                 placed_.pools[pool_].peak_position != (clocks_.threads > 1 ? position_id{0} : peak_)) {
             result_.verdict = proof_finding::outcome::wrong_peak;
             result_.found = peak_;
         }
@@ -465,18 +466,19 @@ private:
         return pool_of(b) == pool_ && (counts_all_ || is_forced_[solid_.root[b]] != 0);
     }
     /// By root, whether the group can lie by itself in at most one of the pools that it may choose.
-    std::vector<unsigned char> forced() const
+    table<buffer_id, unsigned char> forced() const
     {
-        std::vector<unsigned char> is_forced(problem_.buffers.size(), 0);
+        table<buffer_id, unsigned char> is_forced(problem_.buffers.size(), 0);
         if (problem_.choices.empty()) return is_forced;
-        csr_rows const members = csr_rows::gathered(is_forced.size(), [&](auto add) {
+        using members_by_root = csr_rows<buffer_id, buffer_id>;
+        members_by_root const members = members_by_root::gathered(is_forced.size(), [&](auto add) {
             for (buffer_id b = 0; b != solid_.root.size(); ++b)
                 if (solid_.needs_place[b] != 0) add(solid_.root[b], b);
         });
-        std::vector<unsigned> possible(is_forced.size(), 0);
+        table<buffer_id, unsigned> possible(is_forced.size(), 0);
         for (sort_key const& candidate : allowed_.pools) {
-            auto const root = static_cast<buffer_id>(candidate.key >> 32);
-            auto const pool = static_cast<pool_id>(candidate.key);
+            auto const root = buffer_id::of(candidate.key >> 32);
+            auto const pool = pool_id::of(candidate.key);
             if (candidate.id != allowed_.constraint_count[root]) continue;
             rigid_group g;
             g.root = root;
@@ -567,7 +569,7 @@ private:
             if (events[i].key <= proof_.position) live_bytes_ = live;
             if (live <= max_live) continue;
             max_live = live;
-            peak_ = static_cast<step_id>(events[i].key);
+            peak_ = position_id::of(events[i].key);
         }
     }
 
@@ -687,7 +689,7 @@ private:
         for (std::size_t i = 0; i != groups.size() && clocks_.threads > 1; ++i)
             for (std::size_t j = 0; j != i; ++j)
                 if (!are_unordered(clocks_, groups[i].root, groups[j].root)) return true;
-        std::vector<step_id> common; // begins of the last group to begin, where all others are solid
+        std::vector<position_id> common; // begins of the last group to begin, where all others are solid
         bool are_rectangles = true;
         for (rigid_group const& g : groups) {
             for (solid_part const& p : g.parts) {
@@ -704,7 +706,7 @@ private:
         }
         sort_ascending(common);
         common.erase(std::unique(common.begin(), common.end()), common.end());
-        for (step_id at : common) {
+        for (position_id at : common) {
             std::int64_t const lower = enumerator_.find_below_at(at, proof_.bytes, groups);
             if (enumerator_.hit_limit()) break;
             if (lower == rigid_group::nowhere) {
@@ -727,11 +729,11 @@ private:
     pool_limits const limits_;
     solid_parts const solid_;
     allowed_pools const allowed_;
-    std::vector<unsigned char> const is_forced_ = forced(); // by root
+    table<buffer_id, unsigned char> const is_forced_ = forced(); // by root
     bool counts_all_ = true; // false: only buffers with no other pool
     proof_finding result_;
     byte_count live_bytes_ = 0; // at the position of the proof
-    step_id peak_ = 0;
+    position_id peak_ = 0;
     stacking_enumerator enumerator_{problem_, solid_, limits_};
 };
 
@@ -766,7 +768,7 @@ public:
     {
         if (is_foreign()) return slot_witness{.what = fault::foreign_plan};
         if (auto fact = unplaced()) return fact;
-        csr_rows const in_slot = collect_accesses();
+        auto const in_slot = collect_accesses();
         for (slot_id slot = 0; slot != plan_.slots; ++slot) {
             indices const accesses = in_slot[slot];
             if (!is_shared(accesses)) continue;
@@ -818,9 +820,9 @@ private:
     }
 
     /// Lists all accesses in the order of the steps, and returns their indices by slot.
-    csr_rows collect_accesses()
+    csr_rows<slot_id, std::uint32_t> collect_accesses()
     {
-        std::vector<unsigned char> is_reached(program_.nodes(), 0);
+        table<node_id, unsigned char> is_reached(program_.nodes(), 0);
         if (program_.nodes() != 0) open_.push_back(0);
         while (!open_.empty()) {
             node_id const n = open_.back();
@@ -838,7 +840,8 @@ private:
             is_given_[v] = 0; // recorded once
             note(v, 0, 0, slot_access_kind::is_given);
         };
-        csr_rows const read_at_end = csr_rows::gathered(program_.nodes(), [this](auto add) {
+        using reads_by_node = csr_rows<node_id, value_id>;
+        auto const read_at_end = reads_by_node::gathered(program_.nodes(), [this](auto add) {
             for (edge_use u : program_.edge_uses()) add(u.pred, u.value);
         });
         for (node_id n = 0; n != program_.nodes(); ++n) {
@@ -853,7 +856,7 @@ private:
             for (value_id v : read_at_end[n]) read(v, n, steps.last - 1, slot_access_kind::reads_at_end);
         }
         SUBLET_EXPECTS(accesses_.size() < none, "sublet: more touches than 32-bit ids");
-        return csr_rows::gathered(plan_.slots, [this](auto add) {
+        return csr_rows<slot_id, std::uint32_t>::gathered(plan_.slots, [this](auto add) {
             for (std::uint32_t d = 0; d != accesses_.size(); ++d) add(plan_.slot_of[accesses_[d].value], d);
         });
     }
@@ -967,13 +970,13 @@ private:
 
     snapshot const& program_;
     slot_plan const& plan_;
-    std::vector<unsigned char> is_given_; // by value: nothing writes it
+    table<value_id, unsigned char> is_given_; // nothing writes it
     std::vector<slot_access> accesses_;
-    csr_rows predecessors_;                 // by node
-    std::vector<std::uint32_t> last_write_; // by node: its last write to the slot
-    std::vector<reaching_writes> reaching_; // by node: at its beginning
-    std::vector<unsigned char> is_live_in_; // by node: the slot is live at its beginning
-    std::vector<node_id> live_in_;          // the nodes of is_live_in_
+    csr_rows<node_id, node_id> predecessors_;
+    table<node_id, std::uint32_t> last_write_; // its last write to the slot
+    table<node_id, reaching_writes> reaching_; // at its beginning
+    table<node_id, unsigned char> is_live_in_; // the slot is live at its beginning
+    std::vector<node_id> live_in_;             // the nodes of is_live_in_
     std::vector<node_id> open_;
 };
 

@@ -34,7 +34,7 @@ SUBLET_DECL node_ends ends_of_nodes(snapshot const& p, detail::plan_requirements
     }
     for (value_id v = 0; v != p.values(); ++v)
         if (has_role(required.role[v], value_role::output)) ends.outputs.push_back(v);
-    ends.read_by_edges = csr_rows::gathered(p.nodes(), [&p](auto add) {
+    ends.read_by_edges = csr_rows<node_id, value_id>::gathered(p.nodes(), [&p](auto add) {
         for (edge_use u : p.edge_uses()) add(u.pred, u.value);
     });
     return ends;
@@ -67,7 +67,7 @@ SUBLET_DECL std::optional<witness> find_unwritten_read(snapshot const& p,
                                                        node_ends const& ends, flow_options const& options)
 {
     std::optional<witness> first;
-    auto found = [&](value_id v, step_id position) {
+    auto found = [&](value_id v, position_id position) {
         if (first && (first->position < position || (first->position == position && first->value <= v)))
             return;
         bool const is_ever_written = required.first_def[v] != detail::plan_requirements::never;
@@ -92,11 +92,11 @@ SUBLET_DECL std::optional<witness> find_unwritten_read(snapshot const& p,
         bool const is_never_written = required.first_def[v] == detail::plan_requirements::never;
         return !is_given(required.role[v]) && (!options.allows_undefined || is_never_written);
     };
-    std::vector<node_id> written_in(p.values(), no_node);
+    table<value_id, node_id> written_in(p.values(), no_node);
     std::vector<detail::shared_sets::set> at_exits;
     for (node_id n = 0; n != p.nodes(); ++n) {
         if (!written.is_reached[n]) continue;
-        auto read = [&](value_id v, step_id position) {
+        auto read = [&](value_id v, position_id position) {
             if (written_in[v] != n && has_to_be_written(v) && !sets.has(written.entering[n], v))
                 found(v, position);
         };
@@ -114,7 +114,7 @@ SUBLET_DECL std::optional<witness> find_unwritten_read(snapshot const& p,
     if (at_exits.empty()) return first;
     detail::shared_sets::set const at_end = sets.common(at_exits);
     for (value_id v : ends.outputs)
-        if (has_to_be_written(v) && !sets.has(at_end, v)) found(v, static_cast<step_id>(p.steps()));
+        if (has_to_be_written(v) && !sets.has(at_end, v)) found(v, position_id::of(p.steps()));
     return first;
 }
 
@@ -130,7 +130,7 @@ class plan_checker {
 public:
     plan_checker(snapshot const& program, memory_plan const& plan, plan_options const& options)
         : program_(program), plan_(plan), options_(options), required_(derive_requirements(program, options)),
-          values_(static_cast<value_id>(program.values()))
+          values_(static_cast<std::uint32_t>(program.values()))
     {
     }
 
@@ -155,7 +155,7 @@ private:
         if (!plan_.order.empty() && plan_.order.size() != nodes) return true;
         if (plan_.order.empty() && options_.order.empty()) return false;
         auto at = [](std::vector<node_id> const& order, std::size_t i) {
-            return order.empty() ? i : order[i];
+            return order.empty() ? node_id::of(i) : order[i];
         };
         for (std::size_t i = 0; i != nodes; ++i)
             if (at(plan_.order, i) != at(options_.order, i)) return true;
@@ -168,7 +168,7 @@ private:
         std::optional<witness> first;
         if (program_.graph().items() == 0) return first;
         for (node_id n = 0; n != program_.nodes(); ++n) {
-            step_id const last = required_.position[program_.steps_of(n).last - 1];
+            position_id const last = required_.position[program_.steps_of(n).last - 1];
             if (first && first->position < last) continue;
             for (node_id next : program_.successors(n))
                 if (required_.position[program_.steps_of(next).first] <= last)
@@ -180,14 +180,14 @@ private:
     std::optional<witness> undefined_use() const
     {
         std::optional<witness> first;
-        auto found = [&first, this](value_id v, step_id p) {
+        auto found = [&first, this](value_id v, position_id p) {
             if (first && (first->position < p || (first->position == p && first->value <= v))) return;
             first = witness{.what = fault::used_undefined,
                             .value = v,
                             .other = required_.first_def[v] == plan_requirements::never ? no_value : v,
                             .position = p};
         };
-        each_touch(program_, required_.position, [&](value_id v, step_id p, access_kind m) {
+        each_touch(program_, required_.position, [&](value_id v, position_id p, access_kind m) {
             // A def is visible to reads at the end of the node, but not to reads of its own step.
             bool const is_there = is_given(required_.role[v]) || required_.first_def[v] < p ||
                                   (m == access_kind::reads_at_end && required_.first_def[v] == p);
@@ -203,7 +203,7 @@ private:
             bool const exists =
                 is_given(required_.role[v]) || required_.first_def[v] != plan_requirements::never;
             if (has_role(required_.role[v], value_role::output) && !exists)
-                found(v, static_cast<step_id>(program_.steps()));
+                found(v, position_id::of(program_.steps()));
         }
         return first;
     }
@@ -213,22 +213,22 @@ private:
     std::optional<witness> moved_write() const
     {
         if (options_.order.empty()) return std::nullopt;
-        std::vector<step_id> listed(program_.steps());
-        for (step_id s = 0; s != program_.steps(); ++s) listed[s] = s;
+        table<position_id, step_id> listed(program_.steps());
+        for (step_id s = 0; s != program_.steps(); ++s) listed[position_id::of(+s)] = s;
         byte_order const order(program_, required_, listed);
         std::optional<witness> first;
-        auto found = [&first](value_id v, step_id p) {
+        auto found = [&first](value_id v, position_id p) {
             if (first && (first->position < p || (first->position == p && first->value <= v))) return;
             first = witness{.what = fault::write_moved, .value = v, .position = p};
         };
         struct moves { // of the accesses so far; positions from 1
-            step_id highest = 0, highest_write = 0;
+            position_id highest = 0, highest_write = 0;
             value_id last_written = no_value;
         };
         order.each_block([&](std::span<byte_order::access const> accesses) { // as the program lists them
             moves of_whole, of_parts;
             for (byte_order::access const& one : accesses) {
-                step_id const p = required_.position[one.step] + 1;
+                position_id const p = required_.position[one.step] + 1;
                 auto compare_with = [&](moves const& earlier) {
                     if (one.writes && p < earlier.highest) found(one.value, p - 1);
                     if (!one.writes && p < earlier.highest_write)
@@ -244,10 +244,10 @@ private:
         return first;
     }
 
-    /// By position, the step. Empty: they are equal.
-    std::vector<step_id> steps_by_position() const
+    /// Empty: a step is at the position of its number.
+    table<position_id, step_id> steps_by_position() const
     {
-        std::vector<step_id> step_at(options_.order.empty() ? 0 : program_.steps());
+        table<position_id, step_id> step_at(options_.order.empty() ? 0 : program_.steps());
         if (!step_at.empty())
             for (step_id s = 0; s != program_.steps(); ++s) step_at[required_.position[s]] = s;
         return step_at;
@@ -255,12 +255,12 @@ private:
 
     /// By root: the position of the last node end at which a value of the class is read, plus 1; or 0. Empty:
     /// there is no such read.
-    std::vector<step_id> reads_at_end() const
+    table<value_id, position_id> reads_at_end() const
     {
-        std::vector<step_id> after(program_.edge_uses().empty() ? 0 : values_);
+        table<value_id, position_id> after(program_.edge_uses().empty() ? 0 : values_);
         for (edge_use u : program_.edge_uses()) {
-            step_id& its = after[required_.root[u.value]];
-            its = larger(its, required_.position[program_.steps_of(u.pred).last - 1] + 1);
+            position_id& its = after[required_.root[u.value]];
+            its = larger(its, position_id{required_.position[program_.steps_of(u.pred).last - 1] + 1});
         }
         return after;
     }
@@ -308,30 +308,32 @@ private:
         snapshot const& program_;
         plan_requirements const& required_;
         step_id step_ = no_step, next_ = no_step;
-        std::vector<value_id> read_, written_; // by root: the only one, if there is one
-        std::vector<step_id> touched_at_;      // by root
+        table<value_id, value_id> read_, written_; // by root: the only one, if there is one
+        table<value_id, step_id> touched_at_;      // by root
     };
 
     /// By root: the class that this one overwrites in place.
-    std::vector<value_id> overwritten_classes() const
+    table<value_id, value_id> overwritten_classes() const
     {
-        std::vector<value_id> overwritten(values_, no_value);
+        table<value_id, value_id> overwritten(values_, no_value);
         if (!options_.in_place || program_.overwrites().empty()) return overwritten;
-        std::vector<step_id> const step_at = steps_by_position();
-        std::vector<step_id> const read_at_end = reads_at_end();
-        std::vector<unsigned char> is_overwritten(values_);
+        table<position_id, step_id> const step_at = steps_by_position();
+        table<value_id, position_id> const read_at_end = reads_at_end();
+        table<value_id, unsigned char> is_overwritten(values_);
         // The step only reads `v` of the class, which is not read after the step's writes: at the end of the
         // node, or early by the next step.
         pair_touches touches(program_, required_);
-        auto is_last_reader = [&](step_id next, value_id v) {
+        auto is_last_reader = [&](position_id next, value_id v) {
             value_id const r = required_.root[v];
             bool const is_read_at_end = !read_at_end.empty() && read_at_end[r] == next;
             return touches.only_reads(v) && !is_read_at_end && !touches.is_touched_next(r);
         };
         for (overwrite o : program_.overwrites()) {
-            step_id const p = required_.position[o.step];
+            position_id const p = required_.position[o.step];
             bool const is_last = p + 1 == program_.steps();
-            touches.move_to(o.step, is_last ? no_step : step_at.empty() ? p + 1 : step_at[p + 1]);
+            touches.move_to(o.step, is_last            ? no_step
+                                    : step_at.empty() ? step_id{p + 1}
+                                                      : step_at[p + 1]);
             value_id const in = required_.root[o.in], out = required_.root[o.out];
             if (!required_.is_planned(in) || !required_.is_planned(out)) continue;
             if (place_of(in) != place_of(out) || required_.bytes[in] < required_.bytes[out]) continue;
@@ -353,7 +355,7 @@ private:
 
     std::optional<witness> clash() const
     {
-        std::vector<value_id> const overwritten = overwritten_classes();
+        table<value_id, value_id> const overwritten = overwritten_classes();
         std::vector<sort_key> by_place; // active or not
         by_place.reserve(values_);
         for (value_id r = 0; r != values_; ++r) {
@@ -362,14 +364,16 @@ private:
             by_place.push_back({pool, offset, r});
         }
         std::size_t const positions = larger(program_.steps(), std::size_t{1});
-        csr_rows const starts = csr_rows::gathered(positions, [&](auto add) { // ascending roots
+        using starts_at = csr_rows<position_id, value_id>; // ascending roots
+        starts_at const starts = starts_at::gathered(positions, [&](auto add) {
             for (sort_key const& b : by_place) add(required_.life[b.id].first, b.id);
         });
         sort_by_key(by_place);
-        std::vector<std::uint32_t> rank(values_);
+        table<value_id, std::uint32_t> rank(values_);
         for (std::size_t i = 0; i != by_place.size(); ++i)
             rank[by_place[i].id] = static_cast<std::uint32_t>(i);
-        csr_rows const ends = csr_rows::gathered(positions + 1, [&](auto add) { // ranks
+        using ends_at = csr_rows<position_id, std::uint32_t>; // ranks
+        ends_at const ends = ends_at::gathered(positions + 1, [&](auto add) {
             for (sort_key const& b : by_place) add(required_.life[b.id].last, rank[b.id]);
         });
 
@@ -378,7 +382,7 @@ private:
             sort_key const &low = by_place[below], &high = by_place[above];
             return low.key == high.key && low.tie + required_.bytes[low.id] > high.tie;
         };
-        for (std::size_t at = 0; at != positions; ++at) {
+        for (position_id at = 0; at != positions; ++at) {
             for (std::uint32_t ended : ends[at])
                 if (active.contains(ended)) active.erase(ended); // else an in-place result is active there
             for (value_id incoming : starts[at]) {
@@ -418,7 +422,7 @@ private:
     memory_plan const& plan_;
     plan_options const& options_;
     plan_requirements const required_;
-    value_id const values_;
+    std::uint32_t const values_;
 };
 
 } // namespace sublet::detail
@@ -546,8 +550,8 @@ private:
     std::optional<witness> clash(plan_requirements const& required) const
     {
         auto const bytes = options_.bytes.tabulate(program_.values(), "bytes");
-        std::vector<live_range> life(plan_.buffers.size());
-        std::vector<symbolic_plan::buffer> needed = plan_.buffers; // sized by their values
+        table<buffer_id, live_range> life(plan_.buffers.size());
+        table<buffer_id, symbolic_plan::buffer> needed = plan_.buffers; // sized by their values
         for (symbolic_plan::buffer& b : needed) b.size = {};
         for (value_id v = 0; v != plan_.buffer_of.size(); ++v) {
             buffer_id const b = plan_.buffer_of[v];
@@ -565,7 +569,7 @@ private:
         sort_by_key(range_starts);
         sort_by_key(range_ends);
         sort_by_key(by_start);
-        std::vector<std::uint32_t> rank(plan_.buffers.size(), rank_set::none);
+        table<buffer_id, std::uint32_t> rank(plan_.buffers.size(), rank_set::none);
         for (std::size_t i = 0; i != by_start.size(); ++i)
             rank[by_start[i].id] = static_cast<std::uint32_t>(i);
 
@@ -593,7 +597,7 @@ private:
         witness w{.what = fault::clash,
                   .value = smaller(a.root, b.root),
                   .other = larger(a.root, b.root),
-                  .position = static_cast<step_id>(when),
+                  .position = position_id::of(when),
                   .pool = a.pool,
                   .batch = 0};
         // If they swap their order: the last batch with a below b, and the next one.
@@ -687,11 +691,11 @@ public:
 
 private:
     /// By root that no step makes and that is not given: the views through which it is written.
-    csr_rows find_pieces() const
+    csr_rows<value_id, value_id> find_pieces() const
     {
-        return csr_rows::gathered(program_.values(), [this](auto add) {
-            std::vector<unsigned char> is_listed(program_.values());
-            for (touch t : program_.touches({0, static_cast<step_id>(program_.steps())}))
+        return csr_rows<value_id, value_id>::gathered(program_.values(), [this](auto add) {
+            table<value_id, unsigned char> is_listed(program_.values());
+            for (touch t : program_.touches({0, step_id::of(program_.steps())}))
                 if (t.kind == touch::access::write_view && !needs_root(t, required_) &&
                     !std::exchange(is_listed[t.value], 1))
                     add(required_.root[t.value], t.value);
@@ -710,13 +714,14 @@ private:
         for (std::uint32_t rank = 0; rank != query_.entry_overlap.size(); ++rank)
             if (value_id const other = query_.entry_overlap[rank]; other != no_value)
                 return classes_.clash(classes_.root_at(rank), other,
-                                      has_step ? required_.position[program_.steps_of(0).first] : 0);
+                                      has_step ? required_.position[program_.steps_of(0).first]
+                                               : position_id{0});
         return std::nullopt;
     }
 
     node_id node_at(std::size_t i) const
     {
-        return plan_.order.empty() ? static_cast<node_id>(i) : plan_.order[i];
+        return plan_.order.empty() ? node_id::of(i) : plan_.order[i];
     }
 
     /// The given values that overlap no other given value; records the others in entry_overlap.
@@ -856,15 +861,15 @@ private:
     plan_requirements const& required_;
     node_ends const& ends_;
     bool const in_place_;
-    std::vector<byte_count> const bytes_; // by value
-    csr_rows const pieces_;               // by root
+    table<value_id, byte_count> const bytes_;
+    csr_rows<value_id, value_id> const pieces_; // by root
     placed_classes const classes_;
     available_set available_; // at the current position
     rank_set held_, written_; // by the current step
     clobber_query query_;
     std::vector<value_id> made_;                // by the current step, if there are views
     std::vector<sort_key> held_values_, pairs_; // of the current step: {root, is changed, value}, {in, out}
-    std::vector<unsigned char> reads_outputs_;  // by node
+    table<node_id, unsigned char> reads_outputs_;
     std::vector<unsigned char> is_contested_;   // by rank; empty until it is asked
 };
 
@@ -874,7 +879,7 @@ SUBLET_DECL bool is_flow_plan_of(snapshot const& p, memory_plan const& plan, pla
     if (plan.valid_for != program_reading::control_flow || !is_complete(plan, p.values())) return false;
     if (!options.order.empty() && options.order != plan.order) return false;
     if (plan.order.empty()) return true;
-    std::vector<unsigned char> is_named(p.nodes(), 0);
+    table<node_id, unsigned char> is_named(p.nodes(), 0);
     for (node_id n : plan.order)
         if (n >= p.nodes() || std::exchange(is_named[n], 1)) return false;
     return plan.order.size() == p.nodes();
@@ -911,7 +916,8 @@ namespace sublet::detail {
 
 /// Numbers the offsets where classes begin or end, by pool; `begin`, `end`: by root. Returns the count.
 SUBLET_DECL std::uint32_t number_bounds(plan_requirements const& required, memory_plan const& plan,
-                                        std::vector<std::uint32_t>& begin, std::vector<std::uint32_t>& end)
+                                        table<value_id, std::uint32_t>& begin,
+                                        table<value_id, std::uint32_t>& end)
 {
     std::vector<sort_key> bounds; // {pool, offset, class that begins or ends}
     for (value_id r = 0; r != required.root.size(); ++r) {
@@ -943,7 +949,7 @@ public:
     /// Inserts the classes by first def and checks that each may reuse the bytes of those it replaces.
     std::optional<witness> clash()
     {
-        std::vector<std::uint32_t> begin(p_.values()), end(p_.values());
+        table<value_id, std::uint32_t> begin(p_.values()), end(p_.values());
         std::vector<value_id> occupant(number_bounds(required_, plan_, begin, end), no_value);
         rank_set segments(occupant.size()); // starts of byte ranges with one occupant, or none
         segments.insert(0);
@@ -962,7 +968,7 @@ public:
             }
             occupant[begin[v]] = v;
         };
-        std::vector<unsigned char> is_there(p_.values());
+        table<value_id, unsigned char> is_there(p_.values());
         for (value_id r = 0; r != p_.values() && no_clash; ++r) {
             if (required_.root[r] != r || !required_.is_planned(r) || !touches_.is_given(r)) continue;
             is_there[r] = 1;
@@ -1017,8 +1023,8 @@ private:
     plan_requirements const& required_;
     step_order const& order_;
     class_touches touches_;
-    std::vector<value_id> last_reuser_; // by root: the class that reused its bytes last
-    std::vector<value_id> pairs_;       // checked pairs, flattened
+    table<value_id, value_id> last_reuser_; // by root: the class that reused its bytes last
+    std::vector<value_id> pairs_;           // checked pairs, flattened
     reachability_queries queries_{order_, touches_.ends()};
 };
 
@@ -1062,7 +1068,7 @@ SUBLET_DECL std::optional<std::vector<node_id>> order_without_others(std::vector
                                                                      std::size_t nodes)
 {
     std::vector<node_id> rest;
-    std::vector<unsigned char> is_named(nodes, 0);
+    table<node_id, unsigned char> is_named(nodes, 0);
     for (node_id n : order) {
         if (n >= nodes) continue;
         if (std::exchange(is_named[n], 1)) return std::nullopt;
@@ -1076,7 +1082,7 @@ SUBLET_DECL std::optional<std::vector<node_id>> order_without_others(std::vector
 SUBLET_DECL void keep_places(memory_plan const& plan, plan_requirements const& required, memory_plan& kept)
 {
     std::size_t const values = required.root.size();
-    std::vector<buffer_id> number(plan.buffers.size(), no_buffer); // by buffer of the plan: in `kept`
+    table<buffer_id, buffer_id> number(plan.buffers.size(), no_buffer); // of the plan: in `kept`
     auto planned_buffer = [&plan](value_id v) {
         return v < plan.buffer_of.size() ? plan.buffer_of[v] : no_buffer;
     };
@@ -1097,7 +1103,7 @@ SUBLET_DECL void keep_places(memory_plan const& plan, plan_requirements const& r
             one.size = required.bytes[r];
             one.alignment = 1;
             one.offset = plan.offset_of(r);
-            kept.buffer_of[r] = static_cast<buffer_id>(kept.buffers.size());
+            kept.buffer_of[r] = buffer_id::of(kept.buffers.size());
             if (is_first_byte) number[from] = kept.buffer_of[r];
             else one.over = no_buffer;
             kept.buffers.push_back(one);

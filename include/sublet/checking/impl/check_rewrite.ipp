@@ -179,7 +179,7 @@ private:
                 i == pairs_before_.size() || (k != pairs_after_.size() && pairs_after_[k] < pairs_before_[i]);
             if (is_missing || is_extra) {
                 sort_key const& pair = is_missing ? pairs_before_[i] : pairs_after_[k];
-                auto const in = static_cast<value_id>(pair.key), out = static_cast<value_id>(pair.tie);
+                auto const in = value_id::of(pair.key), out = value_id::of(pair.tie);
                 return rewrite_fault{rewrite_fault::kind::in_place, s, 0, in, out, {}, {}};
             }
             sort_key const pair = pairs_before_[i];
@@ -191,9 +191,9 @@ private:
 
     snapshot const& before_;
     snapshot const& after_;
-    std::vector<value_id> root_;      // by value before
-    std::vector<entry> before_state_; // by root
-    std::vector<entry> after_state_;  // by value after
+    table<value_id, value_id> root_;      // before
+    table<value_id, entry> before_state_; // by root
+    table<value_id, entry> after_state_;  // after
     std::vector<sort_key> pairs_before_, pairs_after_;
 };
 
@@ -223,13 +223,14 @@ SUBLET_DECL std::optional<rewrite_fault> check_rewrite(snapshot const& before, s
     }
 
     std::uint32_t const none = no_value; // by node and edge use: the next edge use of that node
-    std::vector<std::uint32_t> first(before.nodes(), none), next(before.edge_uses().size());
+    table<node_id, std::uint32_t> first(before.nodes(), none);
+    std::vector<std::uint32_t> next(before.edge_uses().size());
     for (auto i = static_cast<std::uint32_t>(next.size()); i-- != 0;) {
         next[i] = first[before.edge_uses()[i].pred];
         first[before.edge_uses()[i].pred] = i;
     }
     for (std::size_t at = 0; at != before.nodes(); ++at) {
-        node_id const n = options.order.empty() ? static_cast<node_id>(at) : options.order[at];
+        node_id const n = options.order.empty() ? node_id::of(at) : options.order[at];
         step_range const node_steps = before.steps_of(n);
         for (step_id s = node_steps.first; s != node_steps.last; ++s)
             if (auto fact = checker.changed_step(s)) return fact;

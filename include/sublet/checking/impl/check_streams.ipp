@@ -184,7 +184,7 @@ private:
     step_id step_of(std::uint32_t command) const
     {
         stream_commands::operation const& operation = list_.operations[command];
-        return operation.what == stream_commands::operation_kind::work ? operation.which : no_step;
+        return operation.what == stream_commands::operation_kind::work ? step_id{operation.which} : no_step;
     }
     bool is_given(std::uint32_t block) const
     {
@@ -297,13 +297,15 @@ SUBLET_DECL std::optional<stream_fault> check_streams(stream_commands const& lis
 
 namespace sublet::detail {
 
-SUBLET_DECL std::vector<step_id> positions_of(std::vector<step_id> const& step_at, std::size_t steps)
+SUBLET_DECL table<step_id, position_id> positions_of(table<position_id, step_id> const& step_at,
+                                                     std::size_t steps)
 {
     if (step_at.size() != steps) broken_order(step_at, steps, "step");
-    std::vector<step_id> position(steps, no_step);
-    for (std::size_t at = 0; at != steps; ++at) {
-        if (step_at[at] >= steps || position[step_at[at]] != no_step) broken_order(step_at, steps, "step");
-        position[step_at[at]] = static_cast<step_id>(at);
+    table<step_id, position_id> position(steps, no_position);
+    for (position_id at = 0; at != steps; ++at) {
+        if (step_at[at] >= steps || position[step_at[at]] != no_position)
+            broken_order(step_at, steps, "step");
+        position[step_at[at]] = at;
     }
     return position;
 }
@@ -316,14 +318,14 @@ namespace detail {
 
 SUBLET_DECL std::vector<byte_access> accesses_of(snapshot const& p, plan_options const& options,
                                                  memory_plan const* plan, std::uint32_t pools,
-                                                 std::vector<step_id> const& step_at)
+                                                 table<position_id, step_id> const& step_at)
 {
     detail::plan_requirements const required = detail::derive_requirements(p, options);
-    std::vector<step_id> const position = detail::positions_of(step_at, p.steps());
+    table<step_id, position_id> const position = detail::positions_of(step_at, p.steps());
     SUBLET_EXPECTS(plan == nullptr || detail::is_complete(*plan, p.values()),
                    "sublet: a plan does not have one entry for each value");
-    auto const values = static_cast<value_id>(p.values());
-    std::vector<byte_access> bytes_of(values); // by root
+    auto const values = static_cast<std::uint32_t>(p.values());
+    table<value_id, byte_access> bytes_of(values); // by root
     for (value_id r = 0; r != values; ++r) {
         if (required.root[r] != r) continue;
         bytes_of[r] = {.space = pools + r, .end = larger(required.bytes[r], byte_count{1})};
@@ -338,10 +340,10 @@ SUBLET_DECL std::vector<byte_access> accesses_of(snapshot const& p, plan_options
         bytes_of[r] = {.space = pool, .begin = offset, .end = offset + required.bytes[r]};
     }
 
-    std::vector<unsigned char> is_made(values);      // a view that a step makes
-    std::vector<unsigned char> is_viewed(values);    // a root that a step makes a view of, and writes nothing
-    std::vector<step_id> first_def(values, no_step); // the first position that makes a root
-    for (step_id at = 0; at != p.steps(); ++at)
+    table<value_id, unsigned char> is_made(values);   // a view that a step makes
+    table<value_id, unsigned char> is_viewed(values); // a root that a step makes a view of, and writes nothing
+    table<value_id, position_id> first_def(values, no_position); // the first position that makes a root
+    for (position_id at = 0; at != p.steps(); ++at)
         for (touch t : p.touches(step_at[at])) {
             value_id const r = required.root[t.value];
             is_made[t.value] |= t.makes_view();
@@ -350,11 +352,11 @@ SUBLET_DECL std::vector<byte_access> accesses_of(snapshot const& p, plan_options
         }
 
     std::vector<byte_access> list;
-    auto touches = [&](value_id v, step_id at, touch::access kind) {
+    auto touches = [&](value_id v, position_id at, touch::access kind) {
         touch const one{v, kind};
         value_id const r = required.root[v];
         bool const makes_root = v == r && first_def[r] == at && one.defines();
-        bool const needs_root = one.views_what_is_there() && first_def[r] != no_step;
+        bool const needs_root = one.views_what_is_there() && first_def[r] != no_position;
         if (is_viewed[r] && !is_given(required.role[r]) && (makes_root || needs_root))
             list.push_back({at, pools + values + r, 0, 1, v, makes_root});          // that the root is there
         if (is_made[v]) list.push_back({at, pools + v, 0, 1, v, one.makes_view()}); // its name
@@ -377,32 +379,34 @@ SUBLET_DECL std::vector<byte_access> accesses_of(snapshot const& p, plan_options
 }
 
 SUBLET_DECL std::optional<race> check_waits(snapshot const& p, plan_options const& options,
-                                            memory_plan const* plan, std::vector<step_id> const& step_at,
-                                            csr_rows const& after, std::vector<handoff> const& handoffs)
+                                            memory_plan const* plan,
+                                            table<position_id, step_id> const& step_at,
+                                            csr_rows<position_id, position_id> const& after,
+                                            std::vector<handoff> const& handoffs)
 {
     detail::expect_steps_run_once(p);
     auto const pools = static_cast<std::uint32_t>(plan == nullptr ? 0 : plan->arena_bytes.size());
     std::vector<byte_access> const accesses = detail::accesses_of(p, options, plan, pools, step_at);
-    std::vector<step_id> const position = detail::positions_of(step_at, p.steps());
+    table<step_id, position_id> const position = detail::positions_of(step_at, p.steps());
     SUBLET_EXPECTS(after.rows() == p.steps(), "sublet: the waits have % rows for % steps", after.rows(),
                    p.steps());
-    detail::step_order order;
-    order.after = after;
-    csr_rows singletons;
-    for (step_id at = 0; at != p.steps(); ++at) {
-        for (step_id next : after[at])
+    detail::step_order order; // its points are the positions of the reference order
+    order.after.reserve(after.rows(), after.items());
+    for (position_id at = 0; at != p.steps(); ++at) {
+        for (position_id next : after[at]) {
             SUBLET_EXPECTS(at < next && next < p.steps(),
                            "sublet: step % waits for step %, which is not before it in the reference order",
                            next, at);
+            order.after.append(next);
+        }
+        order.after.close_row();
         order.step_at.push_back(at);
-        singletons.append(at);
-        singletons.close_row();
+        order.position.push_back(at);
     }
-    order.position = order.step_at; // here positions are steps
 
     std::vector<race> races;
-    detail::reachability_queries queries(order, singletons);
-    auto add_query = [&](step_id earlier, step_id later, race const& found) {
+    detail::reachability_queries queries(order);
+    auto add_query = [&](std::uint32_t earlier, std::uint32_t later, race const& found) {
         queries.add(earlier, later, races.size());
         races.push_back(found);
         if (found.space < pools) return;

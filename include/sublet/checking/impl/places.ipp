@@ -161,8 +161,7 @@ SUBLET_DECL std::optional<witness> misplaced_empty_value(plan_requirements const
 
 SUBLET_DECL std::optional<witness> wrong_storage(plan_requirements const& required, memory_plan const& plan)
 {
-    for (std::size_t i = 0; i != plan.buffer_of.size(); ++i) {
-        value_id const v = static_cast<value_id>(i);
+    for (value_id v = 0; v != plan.buffer_of.size(); ++v) {
         bool const has_buffer = plan.buffer_of[v] != no_buffer;
         if (!required.is_planned(required.root[v])) {
             if (has_buffer) return witness{.what = fault::needless, .value = v};
@@ -177,7 +176,7 @@ SUBLET_DECL std::optional<witness> misplaced(plan_requirements const& required, 
                                              plan_options const& options)
 {
     std::vector<sort_key> choices; // ascending {value, pool}
-    std::vector<unsigned char> has_choice(plan.buffer_of.size(), 0);
+    table<value_id, unsigned char> has_choice(plan.buffer_of.size(), 0);
     for (plan_options::pool_choice const& c : options.pool_choices) {
         SUBLET_EXPECTS(c.value < has_choice.size(),
                        "sublet: a choice names value %, but there are only % values", c.value,
@@ -190,8 +189,7 @@ SUBLET_DECL std::optional<witness> misplaced(plan_requirements const& required, 
         if (has_choice[v] == 0) return pool == required.pool[v];
         return is_listed(choices, sort_key{v, pool, 0});
     };
-    for (std::size_t i = 0; i != plan.buffer_of.size(); ++i) {
-        value_id const v = static_cast<value_id>(i);
+    for (value_id v = 0; v != plan.buffer_of.size(); ++v) {
         value_id const r = required.root[v];
         if (!required.is_planned(r)) continue;
         auto const [pool, offset] = place_of(plan, v);
@@ -275,13 +273,10 @@ SUBLET_DECL std::optional<witness> check_places(plan_requirements const& require
     if (auto fact = unlike_root(required, options)) return fact;
     if (auto fact = wrong_storage(required, plan)) return fact;
     if (auto fact = misplaced(required, plan, options)) return fact;
-    for (std::size_t i = 0; i != plan.arena_bytes.size() && i != options.pools.size(); ++i) {
-        byte_count const has = plan.arena_bytes[i], capacity = options.pools[i].capacity;
+    for (pool_id pool = 0; pool != plan.arena_bytes.size() && pool != options.pools.size(); ++pool) {
+        byte_count const has = plan.arena_bytes[pool], capacity = options.pools[pool].capacity;
         if (has > capacity)
-            return witness{.what = fault::over_capacity,
-                           .end = has,
-                           .needed = capacity,
-                           .pool = static_cast<pool_id>(i)};
+            return witness{.what = fault::over_capacity, .end = has, .needed = capacity, .pool = pool};
     }
     return misplaced_in_blocks(required, plan, options);
 }

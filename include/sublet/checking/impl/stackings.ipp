@@ -43,10 +43,10 @@ SUBLET_DECL std::size_t allowed_pools::first_index(buffer_id root, pool_id pool)
 }
 
 SUBLET_DECL allowed_pools allowed_pools_of(placement_problem const& problem,
-                                           std::vector<buffer_id> const& root)
+                                           table<buffer_id, buffer_id> const& root)
 {
     std::size_t const n = problem.buffers.size();
-    std::vector<unsigned char> is_anchored(n, 0), has_unanchored(n, 0), has_choice(n, 0);
+    table<buffer_id, unsigned char> is_anchored(n, 0), has_unanchored(n, 0), has_choice(n, 0);
     for (placement_problem::colocation const& c : problem.colocated) is_anchored[c.buffer] = 1;
     for (buffer_id b = 0; b != n; ++b)
         if (!is_anchored[b]) has_unanchored[root[b]] = 1;
@@ -71,8 +71,8 @@ SUBLET_DECL allowed_pools allowed_pools_of(placement_problem const& problem,
     std::vector<sort_key> by_root;
     for (std::size_t i = 0; i != candidates.size(); ++i) {
         if (i != 0 && candidates[i - 1].key == candidates[i].key) continue;
-        auto const member = static_cast<buffer_id>(candidates[i].key >> 32);
-        auto const pool = static_cast<pool_id>(candidates[i].key);
+        auto const member = buffer_id::of(candidates[i].key >> 32);
+        auto const pool = pool_id::of(candidates[i].key);
         by_root.push_back({allowed_pools::key(root[member], pool), candidates[i].tie, member});
     }
     sort_by_key(by_root);
@@ -94,7 +94,7 @@ public:
         : parent_(problem.buffers.size()), distance_(problem.buffers.size(), 0),
           is_inconsistent(parent_.size(), 0)
     {
-        for (std::size_t b = 0; b != parent_.size(); ++b) parent_[b] = static_cast<buffer_id>(b);
+        for (buffer_id b = 0; b != parent_.size(); ++b) parent_[b] = b;
         for (placement_problem::colocation const& c : problem.colocated) {
             SUBLET_EXPECTS(c.buffer < parent_.size() && c.anchor < parent_.size(),
                            "sublet: buffer % is colocated with buffer %, but there are only % buffers",
@@ -132,11 +132,12 @@ public:
     std::int64_t distance_above_root(buffer_id b) const { return static_cast<std::int64_t>(distance_[b]); }
 
 private:
-    std::vector<buffer_id> parent_, path_;
-    std::vector<byte_count> distance_;
+    table<buffer_id, buffer_id> parent_;
+    std::vector<buffer_id> path_;
+    table<buffer_id, byte_count> distance_;
 
 public:
-    std::vector<unsigned char> is_inconsistent; ///< by root
+    table<buffer_id, unsigned char> is_inconsistent; ///< by root
 };
 
 /// Replaces the parts of one group, from `first` on, by one part at each position: the hull of the active
@@ -164,15 +165,15 @@ void replace_by_hulls(std::vector<Part>& parts, std::size_t first)
     rank_set lows(by_begin.size()), highs(by_begin.size());
     auto first_of = [](rank_set const& set) { return set.contains(0) ? 0 : set.above(0); };
     std::size_t alive = 0;
-    step_id since = 0;
+    position_id since = 0;
     std::vector<Part> hulls;
     for (sort_key const& e : events) {
         if (alive != 0 && e.key != since) {
             Part const& low = parts[first + by_begin[first_of(lows)].id];
             Part const& high = parts[first + by_end[first_of(highs)].id];
-            hulls.push_back({{since, static_cast<step_id>(e.key)}, low.begin, high.end, low.buffer});
+            hulls.push_back({{since, position_id::of(e.key)}, low.begin, high.end, low.buffer});
         }
-        since = static_cast<step_id>(e.key);
+        since = position_id::of(e.key);
         if (e.tie == is_begin) {
             lows.insert(low_rank[e.id]);
             highs.insert(high_rank[e.id]);
@@ -226,7 +227,7 @@ SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
                 if (!is_empty(when) && begin < end)
                     result.parts.push_back({when, above + begin, above + end, b});
             };
-            step_id solid_from = buffer.life.first;
+            position_id solid_from = buffer.life.first;
             std::size_t g =
                 gaps.empty() ? 0
                              : partition_point(gaps.size(), [&](std::size_t k) { return gaps[k].key >= b; });
@@ -300,7 +301,7 @@ SUBLET_DECL std::int64_t stacking_enumerator::find_below(byte_count height,
     return extend(groups, origin, 0);
 }
 
-SUBLET_DECL std::int64_t stacking_enumerator::find_below_at(step_id position, byte_count height,
+SUBLET_DECL std::int64_t stacking_enumerator::find_below_at(position_id position, byte_count height,
                                                             std::vector<rigid_group> const& groups)
 {
     std::size_t const n = groups.size();

@@ -13,11 +13,11 @@
 namespace sublet::detail {
 
 SUBLET_DECL byte_order::byte_order(snapshot const& p, plan_requirements const& required,
-                                   std::vector<step_id> const& listed)
+                                   table<position_id, step_id> const& listed)
 {
     std::size_t const values = p.values();
-    std::vector<std::uint32_t> writes(values, 0); // by root: steps, and one if it is given
-    std::vector<step_id> last(values, no_step);
+    table<value_id, std::uint32_t> writes(values, 0); // by root: steps, and one if it is given
+    table<value_id, step_id> last(values, no_step);
     for (value_id v = 0; v != values; ++v)
         if (is_given(required.role[v])) writes[required.root[v]] = 1;
     for (step_id s = 0; s != p.steps(); ++s)
@@ -44,7 +44,7 @@ SUBLET_DECL byte_order::byte_order(snapshot const& p, plan_requirements const& r
     auto add = [&](step_id s, value_id v, bool is_write) {
         if (writes[required.root[v]] > 1) accesses_.push_back({s, v, is_write, false});
     };
-    csr_rows const at_end = csr_rows::gathered(p.steps(), [&p](auto add_use) {
+    auto const at_end = csr_rows<step_id, value_id>::gathered(p.steps(), [&p](auto add_use) {
         for (edge_use u : p.edge_uses()) add_use(p.steps_of(u.pred).last - 1, u.value);
     });
     for (step_id s : listed) {
@@ -59,25 +59,27 @@ SUBLET_DECL byte_order::byte_order(snapshot const& p, plan_requirements const& r
     };
     std::vector<unsigned char> is_whole(2 * leaves); // by block: some access covers it
     auto list_blocks = [&](auto add_whole, auto add_part) {
+        auto number = [](std::size_t block) { return static_cast<std::uint32_t>(block); };
         for (std::uint32_t i = 0; i != accesses_.size(); ++i) {
             value_id const v = accesses_[i].value, r = required.root[v];
             std::size_t const begin = leaves + index_of(r, required.offset_in_root[v]);
             std::size_t const end = leaves + index_of(r, end_of(v));
             if (begin >= end) continue;
             for (std::size_t low = begin, high = end; low < high; low = (low + 1) / 2, high /= 2) {
-                if (low % 2 != 0) add_whole(low, 2 * i);
-                if (high % 2 != 0) add_whole(high - 1, 2 * i);
+                if (low % 2 != 0) add_whole(number(low), 2 * i);
+                if (high % 2 != 0) add_whole(number(high - 1), 2 * i);
             }
             std::size_t size = 1;
             for (std::size_t low = begin, high = end - 1; low != 0; low /= 2, high /= 2, size *= 2) {
-                if (low * size < begin || (low + 1) * size > end) add_part(low, 2 * i + 1);
-                if (high != low && (high + 1) * size > end) add_part(high, 2 * i + 1);
+                if (low * size < begin || (low + 1) * size > end) add_part(number(low), 2 * i + 1);
+                if (high != low && (high + 1) * size > end) add_part(number(high), 2 * i + 1);
             }
         }
     };
-    list_blocks([&](std::size_t block, std::uint32_t) { is_whole[block] = 1; }, [](std::size_t, std::uint32_t) {});
-    accesses_in_ = csr_rows::gathered(2 * leaves, [&](auto add_access) {
-        list_blocks(add_access, [&](std::size_t block, std::uint32_t a) {
+    list_blocks([&](std::uint32_t block, std::uint32_t) { is_whole[block] = 1; },
+                [](std::uint32_t, std::uint32_t) {});
+    accesses_in_ = csr_rows<std::uint32_t, std::uint32_t>::gathered(2 * leaves, [&](auto add_access) {
+        list_blocks(add_access, [&](std::uint32_t block, std::uint32_t a) {
             if (is_whole[block] != 0) add_access(block, a);
         });
     });
@@ -124,10 +126,10 @@ SUBLET_DECL std::optional<witness> misnamed_view(snapshot const& p, plan_require
 
 /// Checks that every value is defined once, before its uses; fills in the defining steps.
 SUBLET_DECL std::optional<witness> find_def_fault(snapshot const& p, plan_requirements const& required,
-                                                  std::vector<step_id>& def_of)
+                                                  table<value_id, step_id>& def_of)
 {
-    std::vector<value_role> const& role = required.role;
-    def_of = std::vector<step_id>(p.values(), no_step);
+    auto const& role = required.role;
+    def_of = table<value_id, step_id>(p.values(), no_step);
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s)) {
             if (!t.defines()) continue;
@@ -151,51 +153,55 @@ SUBLET_DECL std::optional<witness> find_def_fault(snapshot const& p, plan_requir
             else if (!t.defines() && (!exists(t.value) || def_of[t.value] == s)) return undefined(t.value, s);
     for (edge_use u : p.edge_uses())
         if (!exists(u.value)) return undefined(u.value, p.steps_of(u.pred).last - 1);
-    for (std::size_t v = 0; v != p.values(); ++v)
-        if (has_role(role[v], value_role::output) && !exists(static_cast<value_id>(v)))
-            return undefined(static_cast<value_id>(v), no_step);
+    for (value_id v = 0; v != p.values(); ++v)
+        if (has_role(role[v], value_role::output) && !exists(v)) return undefined(v, no_step);
     return std::nullopt;
 }
 
 /// A topological order: the listed order if it is one, else depth-first (the latest ready step first). Steps
 /// on a cycle, or after one, are missing.
-SUBLET_DECL std::vector<step_id> topological_order(csr_rows const& after)
+SUBLET_DECL table<position_id, step_order::point>
+    topological_order(csr_rows<step_order::point, step_order::point> const& after)
 {
-    std::size_t const steps = after.rows();
-    std::vector<step_id> order, waits_for(steps, 0), ready;
-    order.reserve(steps);
+    std::size_t const points = after.rows();
+    table<position_id, step_order::point> order;
+    std::vector<std::uint32_t> waits_for(points, 0); // by point: how many
+    std::vector<step_order::point> ready;
+    order.reserve(points);
     bool is_listed_order = true;
-    for (step_id s = 0; s != steps; ++s)
-        for (step_id next : after[s]) {
+    for (step_order::point s = 0; s != points; ++s)
+        for (step_order::point next : after[s]) {
             ++waits_for[next];
             is_listed_order = is_listed_order && s < next;
         }
-    for (step_id s = 0; s != steps; ++s)
+    for (step_order::point s = 0; s != points; ++s)
         if (is_listed_order) order.push_back(s);
         else if (waits_for[s] == 0) ready.push_back(s);
     while (!ready.empty()) {
         order.push_back(ready.back());
         ready.pop_back();
-        for (step_id next : after[order.back()])
+        for (step_order::point next : after[order.back()])
             if (--waits_for[next] == 0) ready.push_back(next);
     }
     return order;
 }
 
-/// A cycle.  Requires: `listed` are the steps neither on a cycle nor after one; others exist.
-SUBLET_DECL std::vector<step_id> find_cycle(csr_rows const& after, std::vector<step_id> const& listed)
+/// A cycle.  Requires: `listed` are the points neither on a cycle nor after one; others exist.
+SUBLET_DECL std::vector<step_order::point>
+    find_cycle(csr_rows<step_order::point, step_order::point> const& after,
+               table<position_id, step_order::point> const& listed)
 {
-    std::size_t const steps = after.rows();
-    std::vector<unsigned char> is_listed(steps), is_passed(steps);
-    for (step_id s : listed) is_listed[s] = 1;
-    std::vector<step_id> waits_for(steps, no_step); // each remaining step waits for a remaining one
-    step_id at = no_step;
-    for (step_id s = 0; s != steps; ++s)
+    std::size_t const points = after.rows();
+    std::vector<unsigned char> is_listed(points), is_passed(points);
+    for (step_order::point s : listed) is_listed[s] = 1;
+    std::vector<step_order::point> waits_for(points, no_step); // each remaining one waits for a remaining one
+    step_order::point at = no_step;
+    for (step_order::point s = 0; s != points; ++s)
         if (!is_listed[s])
-            for (step_id next : after[s]) waits_for[at = next] = s;
+            for (step_order::point next : after[s]) waits_for[at = next] = s;
     for (; !is_passed[at]; at = waits_for[at]) is_passed[at] = 1;
-    std::vector<step_id> backwards{at}, cycle;
-    for (step_id s = waits_for[at]; s != at; s = waits_for[s]) backwards.push_back(s);
+    std::vector<step_order::point> backwards{at}, cycle;
+    for (step_order::point s = waits_for[at]; s != at; s = waits_for[s]) backwards.push_back(s);
     for (; !backwards.empty(); backwards.pop_back()) cycle.push_back(backwards.back());
     return cycle;
 }
@@ -205,6 +211,12 @@ SUBLET_DECL std::vector<step_id> find_cycle(csr_rows const& after, std::vector<s
 /// write of the whole, which waits for all.
 class block_waits {
 public:
+    /// One waits for the other: steps and joins.
+    struct wait {
+        step_order::point from;
+        step_order::point to;
+    };
+
     /// Joins are numbered from `steps` on.
     explicit block_waits(std::size_t steps) : points_(steps) {}
 
@@ -242,10 +254,10 @@ public:
         }
     }
     [[nodiscard]] std::size_t points() const { return points_; }
-    [[nodiscard]] std::vector<handoff> const& waits() const { return waits_; }
+    [[nodiscard]] std::vector<wait> const& waits() const { return waits_; }
 
 private:
-    void add(step_id from, step_id to)
+    void add(step_order::point from, step_order::point to)
     {
         if (from != no_step && from != to) waits_.push_back({from, to});
     }
@@ -256,15 +268,16 @@ private:
             return;
         }
         if (waiting_ == 2) { // and perhaps more
-            join_ = static_cast<step_id>(points_++);
+            join_ = static_cast<step_order::point>(points_++);
             for (step_id one : former_) add(one, join_);
         }
         add(join_, s);
     }
 
     std::size_t points_;
-    std::vector<handoff> waits_;
-    step_id written_ = no_step, join_ = no_step;
+    std::vector<wait> waits_;
+    step_id written_ = no_step;
+    step_order::point join_ = no_step;
     std::vector<step_id> former_, latest_, part_reads_;
     std::size_t waiting_ = 0; // for the former
 };
@@ -279,11 +292,11 @@ SUBLET_DECL step_order order_of_steps(snapshot const& p, plan_requirements const
     auto const& def_of = found.def_of;
     block_waits blocks(p.steps());
     if (p.has_writes()) {
-        std::vector<step_id> listed(p.steps());
+        table<position_id, step_id> listed(p.steps());
         for (step_id s = 0; s != p.steps(); ++s) listed[required.position[s]] = s;
         byte_order(p, required, listed).each_block([&](auto accesses) { blocks.follow(accesses); });
     }
-    found.after = csr_rows::gathered(blocks.points(), [&](auto add) {
+    found.after = csr_rows<step_order::point, step_order::point>::gathered(blocks.points(), [&](auto add) {
         for (step_id s = 0; s != p.steps(); ++s)
             for (touch t : p.touches(s)) {
                 value_id const needed = t.makes_view() ? required.root[t.value] : t.value;
@@ -303,27 +316,27 @@ SUBLET_DECL step_order order_of_steps(snapshot const& p, plan_requirements const
         }
         for (handoff h : handoffs)
             if (h.from < p.steps() && h.to < p.steps()) add(h.from, h.to);
-        for (handoff h : blocks.waits()) add(h.from, h.to);
+        for (block_waits::wait w : blocks.waits()) add(w.from, w.to);
     });
     found.step_at = topological_order(found.after);
     if (found.step_at.size() != blocks.points()) {
-        for (step_id s : find_cycle(found.after, found.step_at))
+        for (step_order::point s : find_cycle(found.after, found.step_at))
             if (s < p.steps()) found.cycle.push_back(s);
         found.fault = witness{.what = fault::cycle, .step = found.cycle.front()};
         return found;
     }
-    found.position = std::vector<step_id>(blocks.points(), 0);
-    for (step_id at = 0; at != found.step_at.size(); ++at) found.position[found.step_at[at]] = at;
+    found.position = std::vector<position_id>(blocks.points(), 0);
+    for (position_id at = 0; at != found.step_at.size(); ++at) found.position[found.step_at[at]] = at;
     return found;
 }
 
 // --- reachability queries --------------------------------------------------------------------------------
 
-SUBLET_DECL void reachability_queries::add(std::uint32_t row, step_id last, std::uint64_t id)
+SUBLET_DECL void reachability_queries::add(std::uint32_t row, step_order::point last, std::uint64_t id)
 {
-    step_id const end = order_.position[last];
-    step_id first = end;
-    for (step_id s : rows_[row]) first = smaller(first, order_.position[s]);
+    position_id const end = order_.position[last];
+    position_id first = end;
+    each_in(row, [&](position_id at) { first = smaller(first, at); });
     auto const reach = static_cast<std::uint64_t>(std::bit_width(end - first));
     if (reach != 0) queries_.push_back({reach << 32 | end, id, row});
 }
@@ -340,12 +353,12 @@ SUBLET_DECL std::uint64_t reachability_queries::first_failed()
 SUBLET_DECL std::size_t reachability_queries::answer_batch(std::size_t begin)
 {
     std::uint64_t const bits = queries_[begin].key >> 32, reach = std::uint64_t{1} << bits;
-    step_id const lowest = position_of(queries_[begin]);
-    step_id const floor = lowest < reach ? 0 : lowest - static_cast<step_id>(reach - 1);
+    position_id const lowest = position_of(queries_[begin]);
+    position_id const floor = lowest < reach ? 0u : lowest - static_cast<std::uint32_t>(reach - 1);
     std::size_t end = begin;
     columns_.clear();
     for (; end != queries_.size() && queries_[end].key >> 32 == bits; ++end) {
-        step_id const at = position_of(queries_[end]);
+        position_id const at = position_of(queries_[end]);
         if (!columns_.empty() && columns_.back() == at) continue;
         if (columns_.size() == 64 * words || at - lowest > larger(reach, std::uint64_t{64 * words})) break;
         columns_.push_back(at);
@@ -354,26 +367,26 @@ SUBLET_DECL std::size_t reachability_queries::answer_batch(std::size_t begin)
 
     std::size_t column = 0;
     for (std::size_t i = begin; i != end; ++i) {
-        step_id const last = position_of(queries_[i]);
+        position_id const last = position_of(queries_[i]);
         if (columns_[column] != last) ++column;
-        for (step_id s : rows_[queries_[i].id]) {
-            std::uint64_t const word = bits_[(order_.position[s] - floor) * words + column / 64];
+        each_in(queries_[i].id, [&](position_id at) {
+            std::uint64_t const word = bits_[(at - floor) * words + column / 64];
             if ((word >> column % 64 & 1) == 0) first_failed_ = smaller(first_failed_, queries_[i].tie);
-        }
+        });
     }
     return end;
 }
 
-SUBLET_DECL void reachability_queries::fill_rows(step_id floor)
+SUBLET_DECL void reachability_queries::fill_rows(position_id floor)
 {
-    step_id const top = columns_.back();
+    position_id const top = columns_.back();
     std::size_t const needed = (top - floor + std::size_t{1}) * words;
     if (bits_.size() < needed) bits_ = std::vector<std::uint64_t>(needed);
     std::size_t column = columns_.size();
-    for (step_id at = top + 1; at-- != floor;) {
+    for (position_id at = top + 1; at-- != floor;) {
         std::uint64_t row[words] = {};
-        for (step_id next : order_.after[order_.step_at[at]]) {
-            step_id const above = order_.position[next];
+        for (step_order::point next : order_.after[order_.step_at[at]]) {
+            position_id const above = order_.position[next];
             if (above > top) continue;
             for (std::size_t w = 0; w != words; ++w) row[w] |= bits_[(above - floor) * words + w];
         }
@@ -429,13 +442,13 @@ SUBLET_DECL bool class_touches::can_overwrite(step_id s, value_id u, value_id v,
            is_listed(pairs_, sort_key{s, std::uint64_t{operand} << 32 | written, 0});
 }
 
-SUBLET_DECL csr_rows class_touches::boundary_steps(bool only_defs) const
+SUBLET_DECL csr_rows<value_id, step_id> class_touches::boundary_steps(bool only_defs) const
 {
-    std::vector<unsigned char> is_read(p_.values());
-    for (touch t : p_.touches({0, static_cast<step_id>(p_.steps())}))
+    table<value_id, unsigned char> is_read(p_.values());
+    for (touch t : p_.touches({0, step_id::of(p_.steps())}))
         if (!t.defines()) is_read[t.value] = 1;
-    return csr_rows::gathered(p_.values(), [&](auto add) {
-        std::vector<step_id> skipped_at(p_.values(), no_step); // by root: the last step left out
+    return csr_rows<value_id, step_id>::gathered(p_.values(), [&](auto add) {
+        table<value_id, step_id> skipped_at(p_.values(), no_step); // by root: the last step left out
         for (step_id s = 0; s != p_.steps(); ++s) {
             for (touch t : p_.touches(s)) {
                 bool const is_def = t.defines();
@@ -459,8 +472,8 @@ SUBLET_DECL csr_rows class_touches::boundary_steps(bool only_defs) const
 SUBLET_DECL std::vector<unsigned char> all_before(step_id s, step_order const& order)
 {
     std::vector<unsigned char> is_before(order.step_at.size());
-    for (step_id at = s == no_step ? 0 : order.position[s]; at-- != 0;)
-        for (step_id next : order.after[order.step_at[at]])
+    for (position_id at = s == no_step ? position_id{0} : order.position[s]; at-- != 0;)
+        for (step_order::point next : order.after[order.step_at[at]])
             if (next == s || is_before[next]) is_before[order.step_at[at]] = 1;
     return is_before;
 }
@@ -485,16 +498,16 @@ SUBLET_DECL bool find_overwrite(step_order const& order, class_touches const& to
         if (!is_needed) continue;
         w.written_at = writer;
         bool const is_unordered = producer == no_step || !first[producer];
-        auto phase_of = [&](step_id s) {
+        auto phase_of = [&](step_order::point s) {
             if (s == writer) return 3;
             if (s == producer) return 1;
             if (earlier[s] || (is_unordered && first[s])) return 0;
             return first[s] ? 2 : 4;
         };
         for (int phase = 0; phase != 5; ++phase)
-            for (step_id s : order.step_at) {
+            for (step_order::point s : order.step_at) {
                 if (s >= order.steps || phase_of(s) != phase) continue;
-                if (s == writer) w.position = static_cast<step_id>(w.schedule.size());
+                if (s == writer) w.position = position_id::of(w.schedule.size());
                 w.schedule.push_back(s);
             }
         return true;

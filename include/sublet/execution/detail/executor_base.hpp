@@ -54,14 +54,11 @@ public:
     explicit binding_state(lowered_program const& lowered);
 
     /// Throws: precondition_error if the value does not exist.
-    template <id_like V>
-    static value_id value_of(lowered_program const& lowered, V const& v)
+    static void expect_value(lowered_program const& lowered, value_id v)
     {
-        value_id const value = as_id(v);
-        SUBLET_EXPECTS(value < lowered.bytes.size(),
-                       "sublet: an executor is called with value %, but there are only % values", value,
+        SUBLET_EXPECTS(v < lowered.bytes.size(),
+                       "sublet: an executor is called with value %, but there are only % values", v,
                        lowered.bytes.size());
-        return value;
     }
     static buffer const& buffer_of(lowered_program const& lowered, value_id v)
     {
@@ -104,8 +101,8 @@ public:
 private:
     void expect_supplied(buffer const& its, buffer_id b) const;
 
-    std::vector<buffer_id> required_;        // buffers to bind once, or to supply before every run
-    std::vector<unsigned char> is_supplied_; // by buffer: bound or supplied
+    std::vector<buffer_id> required_;             // buffers to bind once, or to supply before every run
+    table<buffer_id, unsigned char> is_supplied_; // bound or supplied
 };
 
 /// A temporary container would dangle.
@@ -132,34 +129,32 @@ public:
     /// The bytes of an input, to be filled before a run. Outputs of the last run become invalid: an input may
     /// share bytes with them.
     /// Throws: precondition_error if v is no input or has storage of the caller's; allocation_error.
-    template <id_like V>
-    [[nodiscard]] std::span<std::byte> input(V const& v)
+    [[nodiscard]] std::span<std::byte> input(value_id v)
     {
-        value_id const value = bindings_.value_of(lowered_, v);
+        bindings_.expect_value(lowered_, v);
         expect_idle();
-        bindings_.expect_input(lowered_, value);
+        bindings_.expect_input(lowered_, v);
         forget_lost_values();
         values_.take_arena();
-        buffer_id const b = lowered_.table.buffer_of[value];
+        buffer_id const b = lowered_.table.buffer_of[v];
         if (lowered_.table.buffers[b].is_planned()) {
             values_.provide(lowered_, b);
             unpoison_bytes(values_.bytes_of(b));
         }
         has_results_ = false;
         bindings_.mark_supplied(b);
-        return values_.value_bytes(lowered_, value);
+        return values_.value_bytes(lowered_, v);
     }
 
     /// The bytes of an output after a run.
     /// Throws: precondition_error if v is no output; unusable_value if no run has computed it, or an input
     ///         has been given since, or another executor has used the same growing_arena.
-    template <id_like V>
-    [[nodiscard]] std::span<std::byte const> output(V const& v) const
+    [[nodiscard]] std::span<std::byte const> output(value_id v) const
     {
-        value_id const value = bindings_.value_of(lowered_, v);
-        bindings_.expect_output(lowered_, value);
-        bindings_.expect_results(value, has_results_ && values_.holds_arena());
-        return values_.value_bytes(lowered_, value);
+        bindings_.expect_value(lowered_, v);
+        bindings_.expect_output(lowered_, v);
+        bindings_.expect_results(v, has_results_ && values_.holds_arena());
+        return values_.value_bytes(lowered_, v);
     }
 
     /// Sets the caller's storage for a value that is external, state, not eligible or of unknown size, and
@@ -169,35 +164,28 @@ public:
     ///           concurrently, storage bound for two values does not overlap.
     /// Throws:   precondition_error if v has storage of the executor's; unusable_value if there are too few
     ///           bytes, or they do not begin at its alignment.
-    template <id_like V>
-    void bind(V const& v, std::span<std::byte> bytes)
+    void bind(value_id v, std::span<std::byte> bytes)
     {
-        value_id const value = bindings_.value_of(lowered_, v);
+        bindings_.expect_value(lowered_, v);
         expect_idle();
-        bindings_.expect_fit(lowered_, value, bytes);
-        values_.bind(lowered_.table.buffer_of[value], bytes);
-        bindings_.mark_supplied(lowered_.table.buffer_of[value]);
+        bindings_.expect_fit(lowered_, v, bytes);
+        values_.bind(lowered_.table.buffer_of[v], bytes);
+        bindings_.mark_supplied(lowered_.table.buffer_of[v]);
     }
     /// The same for a value that no step writes.
-    template <id_like V, class Bytes>
+    template <class Bytes>
         requires constant_bytes<Bytes>
-    void bind(V const& v, Bytes&& constant)
+    void bind(value_id v, Bytes&& constant)
     {
-        SUBLET_EXPECTS(lowered_.first_write[lowered_.table.buffer_of[bindings_.value_of(lowered_, v)]] ==
-                           no_step,
-                       "sublet: constant storage is bound for value %, which a step writes", as_id(v));
+        bindings_.expect_value(lowered_, v);
+        SUBLET_EXPECTS(lowered_.first_write[lowered_.table.buffer_of[v]] == no_position,
+                       "sublet: constant storage is bound for value %, which a step writes", v);
         std::span<std::byte const> const bytes = constant;
         bind(v, std::span<std::byte>(const_cast<std::byte*>(bytes.data()), bytes.size()));
     }
-    template <class V, class Bytes>
+    template <class Bytes>
         requires(!constant_bytes<Bytes> && !std::convertible_to<Bytes, std::span<std::byte>>)
-    void bind(V const&, Bytes&&, bytes_are_bound_by_a_span<Bytes> = {}) = delete;
-    template <class V>
-        requires(!id_like<V>)
-    std::span<std::byte> input(V const&, an_id_is_an_integer<V> = {}) = delete;
-    template <class V>
-        requires(!id_like<V>)
-    std::span<std::byte> output(V const&, an_id_is_an_integer<V> = {}) = delete;
+    void bind(value_id, Bytes&&, bytes_are_bound_by_a_span<Bytes> = {}) = delete;
 
     /// Allocations since construction.
     [[nodiscard]] memory_use memory() const { return values_.memory().use(); }

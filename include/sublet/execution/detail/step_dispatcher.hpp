@@ -36,16 +36,16 @@ public:
     /// Requires: `order` names every position once for `given`, and is empty otherwise.
     /// Throws:   precondition_error where a requirement is broken.
     ready_queue(queue_policy policy, std::size_t positions, std::uint64_t seed = 0,
-                std::vector<step_id> order = {});
+                std::vector<position_id> order = {});
 
     void clear();
 
     /// Complexity: of `plan_order` O(log ready), of the others O(1); no allocation.
-    void push(step_id at);
+    void push(position_id at);
 
-    /// The next one, or `no_step` if none is ready.
+    /// The next one, or `no_position` if none is ready.
     /// Complexity: as of push().
-    step_id pop();
+    position_id pop();
 
     [[nodiscard]] bool is_empty() const
     {
@@ -57,14 +57,14 @@ public:
     [[nodiscard]] bool allows_bypass() const { return policy_ != queue_policy::given; }
 
 private:
-    static bool is_later(step_id a, step_id b) { return a > b; } // the heap has its maximum on top
+    static bool is_later(position_id a, position_id b) { return a > b; } // the heap has its maximum on top
 
     queue_policy policy_;
     std::uint64_t seed_, random_state_;
-    std::vector<step_id> order_;          // of `given`
-    std::vector<unsigned char> is_ready_; // of `given`, by position
-    std::vector<step_id> ready_;          // of the others: a heap, a queue or a stack
-    std::size_t first_ = 0;               // how many of the queue, or of the order, have been taken
+    std::vector<position_id> order_;             // of `given`
+    table<position_id, unsigned char> is_ready_; // of `given`
+    std::vector<position_id> ready_;             // of the others: a heap, a queue or a stack
+    std::size_t first_ = 0;                      // how many of the queue, or of the order, have been taken
 };
 
 /// The order in which a single worker runs all steps.
@@ -72,7 +72,7 @@ private:
 /// Requires:   each wait leads from a lower position to a higher one.
 /// Complexity: O(steps + waits) and one push and pop per step.
 /// Throws:     precondition_error if a given order has a step before one that it waits for.
-[[nodiscard]] std::vector<step_id> order_of_one_worker(step_waits const& waits, ready_queue& queue);
+[[nodiscard]] std::vector<position_id> order_of_one_worker(step_waits const& waits, ready_queue& queue);
 
 // --- step dispatcher -------------------------------------------------------------------------------------
 
@@ -91,7 +91,7 @@ class step_dispatcher {
 public:
     /// The caller owns the tables, so that another run allocates nothing.
     /// Requires: `pending` has an entry for each position; a given order keeps the waits.
-    step_dispatcher(step_waits const& waits, ready_queue& queue, std::vector<std::uint32_t>& pending);
+    step_dispatcher(step_waits const& waits, ready_queue& queue, table<position_id, std::uint32_t>& pending);
 
     /// The loop of a worker: calls `do_step(position)` for steps as they become ready, until none is left.
     /// Any number of workers may call it, at any time; a single one runs all steps.
@@ -99,10 +99,10 @@ public:
     template <class DoStep>
     void work(DoStep do_step)
     {
-        for (step_id at = wait_for_step(); at != no_step;) {
+        for (position_id at = wait_for_step(); at != no_position;) {
             do_step(at);
             at = next(at);
-            if (at == no_step) at = wait_for_step();
+            if (at == no_position) at = wait_for_step();
         }
     }
 
@@ -113,14 +113,14 @@ public:
     [[nodiscard]] bool is_over() const noexcept;
 
 private:
-    /// After a step: one that became ready, or the next of the queue; `no_step`: none now.
-    step_id next(step_id done);
+    /// After a step: one that became ready, or the next of the queue; `no_position`: none now.
+    position_id next(position_id done);
 
     /// Counts one satisfied wait of the step; true for its last one.
-    bool count_down(step_id at);
+    bool count_down(position_id at);
 
-    /// The next step for an idle worker; `no_step`: the run is over.
-    step_id wait_for_step();
+    /// The next step for an idle worker; `no_position`: the run is over.
+    position_id wait_for_step();
 
     void sleep();
 
@@ -135,8 +135,8 @@ private:
 
     step_waits const& waits_;
     ready_queue& queue_;
-    std::vector<std::uint32_t>& pending_; // by position: waits still to be satisfied
-    std::atomic<bool> has_ready_{false};  // the queue is not empty
+    table<position_id, std::uint32_t>& pending_; // waits still to be satisfied
+    std::atomic<bool> has_ready_{false};         // the queue is not empty
     std::atomic<bool> is_stopping_{false};
     std::atomic<bool> is_over_{false};
     std::atomic<std::uint32_t> wakeups_{0}; // counts notifications; idle workers sleep on it

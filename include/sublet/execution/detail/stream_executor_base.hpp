@@ -45,12 +45,12 @@ public:
         each(0, take);
     }
     template <class Take>
-    void before(step_id at, Take take)
+    void before(position_id at, Take take)
     {
         each(1 + 2 * std::size_t{at}, take);
     }
     template <class Take>
-    void after(step_id at, Take take)
+    void after(position_id at, Take take)
     {
         each(2 + 2 * std::size_t{at}, take);
     }
@@ -67,12 +67,12 @@ private:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
     struct sample {
         buffer_id id;
-        step_id at;
+        position_id at;
         std::uint32_t reference; ///< index of the producer's digest; `none`: this is one
     };
 
     buffer const& its(buffer_id b) const { return lowered_.table.buffers[b]; }
-    step_id step(step_id at) const { return at == no_step ? no_step : lowered_.step_at[at]; }
+    step_id step(position_id at) const { return at == no_position ? no_step : lowered_.step_at[at]; }
     void end_row() { row_end_.push_back(digest_samples_.size()); }
 
     template <class Take>
@@ -83,7 +83,7 @@ private:
     }
 
     /// Finds the next buffer in program order that is written over those bytes, cyclically from the producer.
-    void find_culprit(clobbered_value::finding& found, buffer_id b, step_id producer,
+    void find_culprit(clobbered_value::finding& found, buffer_id b, position_id producer,
                       memory_plan const& plan) const;
 
     lowered_program const& lowered_;
@@ -146,20 +146,20 @@ public:
     void place(memory_plan const& plan, arena_blocks* shared = nullptr)
     {
         expect_placed(lowered_, plan);
-        std::vector<byte_count> const alignment = arena_alignments(lowered_, plan);
+        table<pool_id, byte_count> const alignment = arena_alignments(lowered_, plan);
         if (shared != nullptr) {
             arena_bytes_ = plan.arena_bytes;
             user_ = shared->add_user();
             shared_ = shared;
         }
         arenas_.resize(plan.arena_bytes.size());
-        for (std::size_t pool = 0; pool != arenas_.size(); ++pool) {
+        for (pool_id pool = 0; pool != arenas_.size(); ++pool) {
             byte_count const size = plan.arena_bytes[pool];
             if (size == 0) continue;
             if (shared == nullptr) arenas_[pool] = take(size, alignment[pool], no_step);
             else arenas_[pool] = {shared->address_for(pool, size, alignment[pool]), size, alignment[pool]};
         }
-        for (std::size_t b = 0; b != where_.size(); ++b) {
+        for (buffer_id b = 0; b != where_.size(); ++b) {
             buffer const& its = lowered_.table.buffers[b];
             if (its.is_planned()) where_[b] = arenas_[its.pool].bytes + plan.offset_of(its.root);
         }
@@ -224,8 +224,8 @@ public:
     void release_if(Predicate matches, stream_type stream)
     {
         std::exception_ptr refusal;
-        for (std::size_t b = 0; b != blocks_.size(); ++b) try {
-                if (matches(lowered_.table.buffers[b].role)) release(static_cast<buffer_id>(b), stream);
+        for (buffer_id b = 0; b != blocks_.size(); ++b) try {
+                if (matches(lowered_.table.buffers[b].role)) release(b, stream);
             } catch (...) {
                 if (!refusal) refusal = std::current_exception();
             }
@@ -262,13 +262,13 @@ private:
     stream_pool_source<Device> source_;
     counted_memory memory_;
     lowered_program const& lowered_;
-    std::vector<block> blocks_;        // by buffer
-    std::vector<block> arenas_;        // by pool
-    std::vector<std::byte*> where_;    // by buffer
-    std::vector<byte_count> capacity_; // by buffer; for the caller's storage, the bytes that were bound
-    arena_blocks* shared_ = nullptr;   // the growing arena that owns arenas_, or null
-    std::uint64_t user_ = 0;           // of it
-    std::vector<byte_count> arena_bytes_; // of it, by pool
+    table<buffer_id, block> blocks_;
+    table<pool_id, block> arenas_;
+    table<buffer_id, std::byte*> where_;
+    table<buffer_id, byte_count> capacity_;  // for the caller's storage, the bytes that were bound
+    arena_blocks* shared_ = nullptr;         // the growing arena that owns arenas_, or null
+    std::uint64_t user_ = 0;                 // of it
+    table<pool_id, byte_count> arena_bytes_; // of it
 };
 
 // --- stream executor base --------------------------------------------------------------------------------
@@ -350,30 +350,28 @@ public:
     /// ends the validity of their outputs: an input may share bytes with them.
     /// Throws: precondition_error if v is no input or has storage of the caller's, or the device is lost;
     ///         allocation_error; errors of synchronize().
-    template <id_like V>
-    [[nodiscard]] std::span<std::byte> input(V const& v)
+    [[nodiscard]] std::span<std::byte> input(value_id v)
     {
-        value_id const value = input_of(v);
+        expect_input(v);
         synchronize();
-        provide(value);
+        provide(v);
         synchronize(); // waits for the allocation
-        return values_.value_bytes(value);
+        return values_.value_bytes(v);
     }
 
     /// Copies an input, or the contents of bound storage, to the device, after the runs issued so far. The
     /// source may be changed when this returns.
     /// Throws: as input(), without errors of runs; precondition_error if the size differs from that of v.
-    template <id_like V>
-    void give(V const& v, std::span<std::byte const> bytes)
+    void give(value_id v, std::span<std::byte const> bytes)
     {
         expect_device();
-        value_id const value = bindings_.value_of(lowered_, v);
-        byte_count const has =
-            is_bound(value) ? values_.value_bytes(value).size() : lowered_.bytes[input_of(value)];
-        SUBLET_EXPECTS(bytes.size() == has, "sublet: value % is given with % bytes, but it has %", value,
+        bindings_.expect_value(lowered_, v);
+        if (!is_bound(v)) expect_input(v);
+        byte_count const has = is_bound(v) ? values_.value_bytes(v).size() : lowered_.bytes[v];
+        SUBLET_EXPECTS(bytes.size() == has, "sublet: value % is given with % bytes, but it has %", v,
                        bytes.size(), has);
-        if (!is_bound(value)) provide(value);
-        std::span<std::byte> const to = values_.value_bytes(value);
+        if (!is_bound(v)) provide(v);
+        std::span<std::byte> const to = values_.value_bytes(v);
         is_idle_ = false;
         try {
             device_.copy_to_device(to.data(), bytes, first_);
@@ -385,27 +383,25 @@ public:
     /// The bytes of an output on the device, after the issued runs are over.
     /// Throws: precondition_error if v is no output; unusable_value if no run has computed it, or an input
     ///         has been given since; errors of synchronize().
-    template <id_like V>
-    [[nodiscard]] std::span<std::byte const> output(V const& v)
+    [[nodiscard]] std::span<std::byte const> output(value_id v)
     {
-        value_id const value = bindings_.value_of(lowered_, v);
-        bindings_.expect_output(lowered_, value);
+        bindings_.expect_value(lowered_, v);
+        bindings_.expect_output(lowered_, v);
         synchronize();
-        bindings_.expect_results(value, has_results_ && values_.holds_arena());
-        return values_.value_bytes(value);
+        bindings_.expect_results(v, has_results_ && values_.holds_arena());
+        return values_.value_bytes(v);
     }
 
     /// Copies an output, or the contents of bound storage, to the host.
     /// Throws: as output(); precondition_error if the size differs from that of v.
-    template <id_like V>
-    void take(V const& v, std::span<std::byte> bytes)
+    void take(value_id v, std::span<std::byte> bytes)
     {
-        value_id const value = bindings_.value_of(lowered_, v);
+        bindings_.expect_value(lowered_, v);
         synchronize();
         std::span<std::byte const> const from =
-            is_bound(value) ? std::span<std::byte const>(values_.value_bytes(value)) : output(v);
-        SUBLET_EXPECTS(bytes.size() == from.size(), "sublet: value % is taken with % bytes, but it has %",
-                       value, bytes.size(), from.size());
+            is_bound(v) ? std::span<std::byte const>(values_.value_bytes(v)) : output(v);
+        SUBLET_EXPECTS(bytes.size() == from.size(), "sublet: value % is taken with % bytes, but it has %", v,
+                       bytes.size(), from.size());
         try {
             kernels_running const now(are_kernels_running_);
             device_.copy_from_device(bytes, from.data(), first_);
@@ -422,13 +418,12 @@ public:
     ///           values does not overlap.
     /// Throws:   precondition_error if v has storage of the executor's; unusable_value if there are too few
     ///           bytes, or they do not begin at its alignment; errors of synchronize().
-    template <id_like V>
-    void bind(V const& v, std::span<std::byte> bytes)
+    void bind(value_id v, std::span<std::byte> bytes)
     {
-        value_id const value = bindings_.value_of(lowered_, v);
-        bindings_.expect_fit(lowered_, value, bytes);
+        bindings_.expect_value(lowered_, v);
+        bindings_.expect_fit(lowered_, v, bytes);
         synchronize();
-        buffer_id const b = lowered_.table.buffer_of[value];
+        buffer_id const b = lowered_.table.buffer_of[v];
         std::span<std::byte> const before = values_.bytes_of(b);
         if (bytes.data() != before.data() || bytes.size() != before.size()) ++rebinds_;
         values_.bind(b, bytes);
@@ -605,19 +600,17 @@ private:
                bindings_.is_supplied(lowered_.table.buffer_of[v]);
     }
 
-    template <class V>
-    value_id input_of(V const& v) const
+    void expect_input(value_id v) const
     {
-        value_id const value = bindings_.value_of(lowered_, v);
-        bindings_.expect_input(lowered_, value);
+        bindings_.expect_value(lowered_, v);
+        bindings_.expect_input(lowered_, v);
         expect_device();
-        return value;
     }
-    void provide(value_id value)
+    void provide(value_id v)
     {
-        buffer_id const b = lowered_.table.buffer_of[value];
+        buffer_id const b = lowered_.table.buffer_of[v];
         take_arena();
-        if (bindings_.buffer_of(lowered_, value).is_planned() && values_.provide(b, first_)) is_idle_ = false;
+        if (bindings_.buffer_of(lowered_, v).is_planned() && values_.provide(b, first_)) is_idle_ = false;
         has_results_ = false;
         bindings_.mark_supplied(b);
     }

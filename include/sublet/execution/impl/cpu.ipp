@@ -15,9 +15,9 @@ SUBLET_DECL clobber_checker::clobber_checker(lowered_program const& lowered, sto
 {
     remaining_ = lowered.ref_counts;
     if (is_shared) { // steps that access no byte of a buffer may come after it is dead
-        for (step_id at = 0; at != lowered.positions(); ++at)
+        for (position_id at = 0; at != lowered.positions(); ++at)
             for (buffer_id b : lowered.touched[at]) --remaining_[b];
-        for (step_id at = 0; at != lowered.positions(); ++at)
+        for (position_id at = 0; at != lowered.positions(); ++at)
             for (buffer_id b : lowered.accessed[at]) ++remaining_[b];
     }
     digest_.assign(remaining_.size(), 0);
@@ -25,32 +25,29 @@ SUBLET_DECL clobber_checker::clobber_checker(lowered_program const& lowered, sto
     placed_by_.assign(remaining_.size(), no_step);
     is_tracked_.assign(remaining_.size(), 0);
     list_written();
-    std::vector<std::vector<sort_key>> borders(values.arenas().size());
-    for (std::size_t i = 0; values.has_arena() && i != remaining_.size(); ++i) {
-        auto const b = static_cast<buffer_id>(i);
+    table<pool_id, std::vector<sort_key>> borders(values.arenas().size());
+    for (buffer_id b = 0; values.has_arena() && b != remaining_.size(); ++b) {
         if (!is_planned(b)) continue;
         borders[its(b).pool].push_back({offset(b), 0, b});
         borders[its(b).pool].push_back({offset(b) + its(b).size, 0, b});
     }
-    for (std::size_t pool = 0; pool != borders.size(); ++pool)
+    for (pool_id pool = 0; pool != borders.size(); ++pool)
         owners_.emplace_back(std::move(borders[pool]), values.arenas()[pool].size);
-    for (std::size_t i = 0; i != remaining_.size(); ++i) {
-        auto const b = static_cast<buffer_id>(i);
+    for (buffer_id b = 0; b != remaining_.size(); ++b) {
         if (!is_given(its(b).role)) continue;
         if (is_planned(b)) claim(b, no_step);
         track(b, no_step);
     }
     if (is_shared) { // the first result may reuse these bytes: no step reads them
         for (buffer_id b : lowered.unused_inputs) is_tracked_[b] = 0;
-        for (std::size_t b = 0; b != lowered.is_updated.size();
-             ++b) // a part may change while another is read
-            if (lowered.is_updated[b]) is_tracked_[b] = 0;
+        for (buffer_id b = 0; b != lowered.is_updated.size(); ++b)
+            if (lowered.is_updated[b]) is_tracked_[b] = 0; // a part may change while another is read
     }
-    for (std::size_t pool = 0; pool != owners_.size(); ++pool)
+    for (pool_id pool = 0; pool != owners_.size(); ++pool)
         discard_unowned(pool, 0, values.arenas()[pool].size, no_buffer);
 }
 
-SUBLET_DECL void clobber_checker::before(step_id at)
+SUBLET_DECL void clobber_checker::before(position_id at)
 {
     step_id const step = lowered_.step_at[at];
     for (buffer_id b : compared(at)) compare(b, step, [](buffer_id) { return true; });
@@ -62,14 +59,14 @@ SUBLET_DECL void clobber_checker::before(step_id at)
         else if (!is_in_place(b, at)) paint(values_.bytes_of(b));
     }
     // If two results share bytes, the one that is needed later must be found clobbered: claim others last.
-    for (csr_rows const* rows : {&lowered_.defs, &lowered_.scratch})
+    for (auto const* rows : {&lowered_.defs, &lowered_.scratch})
         for (value_id v : (*rows)[at]) {
             buffer_id const b = lowered_.table.buffer_of[v];
             if (remaining_[b] == 1 && is_planned(b) && !lowered_.is_view(v, at)) claim(b, step);
         }
 }
 
-SUBLET_DECL void clobber_checker::after(step_id at)
+SUBLET_DECL void clobber_checker::after(position_id at)
 {
     auto const written = written_[at];
     auto is_written = [written](buffer_id b) {
@@ -104,7 +101,7 @@ SUBLET_DECL void clobber_checker::finish()
     }
 }
 
-SUBLET_DECL bool clobber_checker::is_in_place(buffer_id b, step_id at) const
+SUBLET_DECL bool clobber_checker::is_in_place(buffer_id b, position_id at) const
 {
     auto const rows = lowered_.reuses_at(at);
     return std::any_of(rows.begin(), rows.end(), [&](operand_reuse y) {
@@ -132,7 +129,7 @@ SUBLET_DECL void clobber_checker::track(buffer_id b, step_id producer)
     digest_[b] = now;
 }
 
-SUBLET_DECL void clobber_checker::compare_read(buffer_id b, step_id at) const
+SUBLET_DECL void clobber_checker::compare_read(buffer_id b, position_id at) const
 {
     step_id const reader = lowered_.step_at[at];
     if (!is_last(b)) return compare(b, reader, [](buffer_id) { return true; });
@@ -147,7 +144,7 @@ SUBLET_DECL void clobber_checker::compare_read(buffer_id b, step_id at) const
     compare(b, reader, [&](buffer_id occupant) { return !may_reuse(occupant); });
 }
 
-SUBLET_DECL void clobber_checker::discard(buffer_id b, step_id at)
+SUBLET_DECL void clobber_checker::discard(buffer_id b, position_id at)
 {
     if (values_.has_arena()) {
         byte_count const begin = offset(b);
@@ -157,7 +154,7 @@ SUBLET_DECL void clobber_checker::discard(buffer_id b, step_id at)
     }
 }
 
-SUBLET_DECL void clobber_checker::discard_unowned(std::size_t pool, byte_count begin, byte_count end,
+SUBLET_DECL void clobber_checker::discard_unowned(pool_id pool, byte_count begin, byte_count end,
                                                   buffer_id owner) const
 {
     std::byte* const arena = values_.arenas()[pool].bytes;
@@ -169,9 +166,9 @@ SUBLET_DECL void clobber_checker::discard_unowned(std::size_t pool, byte_count b
 SUBLET_DECL void clobber_checker::list_written()
 {
     std::vector<buffer_id> all;
-    for (step_id at = 0; at != lowered_.positions(); ++at) {
+    for (position_id at = 0; at != lowered_.positions(); ++at) {
         all.clear();
-        for (csr_rows const* rows : {&lowered_.defs, &lowered_.scratch})
+        for (auto const* rows : {&lowered_.defs, &lowered_.scratch})
             for (value_id v : (*rows)[at])
                 if (!is_shared_ || !lowered_.is_view(v, at)) all.push_back(lowered_.table.buffer_of[v]);
         std::sort(all.begin(), all.end());

@@ -12,9 +12,9 @@ namespace sublet::detail {
 
 SUBLET_DECL byte_count live_peak(lowered_program const& lowered)
 {
-    std::vector<byte_count> live(lowered.pools, 0), peak(lowered.pools, 0);
-    std::vector<unsigned char> is_live(lowered.ref_counts.size(), 0);
-    std::vector<std::uint32_t> remaining = lowered.ref_counts;
+    table<pool_id, byte_count> live(lowered.pools, 0), peak(lowered.pools, 0);
+    table<buffer_id, unsigned char> is_live(lowered.ref_counts.size(), 0);
+    table<buffer_id, std::uint32_t> remaining = lowered.ref_counts;
     auto enter = [&](buffer_id b) {
         buffer const& its = lowered.table.buffers[b];
         if (is_live[b] || !its.is_planned()) return;
@@ -26,13 +26,13 @@ SUBLET_DECL byte_count live_peak(lowered_program const& lowered)
         is_live[b] = 0;
         live[lowered.table.buffers[b].pool] -= lowered.table.buffers[b].size;
     };
-    for (std::size_t b = 0; b != remaining.size(); ++b)
-        if (has_role(lowered.table.buffers[b].role, value_role::input)) enter(static_cast<buffer_id>(b));
+    for (buffer_id b = 0; b != remaining.size(); ++b)
+        if (has_role(lowered.table.buffers[b].role, value_role::input)) enter(b);
     peak = live;
     if (lowered.is_any_schedule)
         for (buffer_id b : lowered.unused_inputs) leave(b);
     std::vector<overwrite_pair> pairs;
-    for (step_id at = 0; at != lowered.positions(); ++at) {
+    for (position_id at = 0; at != lowered.positions(); ++at) {
         for (operand_reuse y : lowered.reuses_at(at))
             if (y.to == no_buffer && remaining[y.from] == 1) leave(y.from);
         for (operand_reuse y : lowered.reuses_at(at)) {
@@ -67,11 +67,10 @@ SUBLET_DECL byte_count live_peak(lowered_program const& lowered)
 SUBLET_DECL binding_state::binding_state(lowered_program const& lowered)
     : is_supplied_(lowered.ref_counts.size(), 0)
 {
-    for (std::size_t b = 0; b != lowered.ref_counts.size(); ++b) {
+    for (buffer_id b = 0; b != lowered.ref_counts.size(); ++b) {
         buffer const& its = lowered.table.buffers[b];
         bool const is_required = !its.is_planned() || has_role(its.role, value_role::input);
-        if (is_required && lowered.ref_counts[b] != 0 && its.size != 0)
-            required_.push_back(static_cast<buffer_id>(b));
+        if (is_required && lowered.ref_counts[b] != 0 && its.size != 0) required_.push_back(b);
     }
 }
 
@@ -89,13 +88,12 @@ SUBLET_DECL void binding_state::expect_fit(lowered_program const& lowered, value
     SUBLET_EXPECTS(!its.is_planned(), "sublet: storage is bound for value %, which is planned", v);
     if (its.size != no_size && bytes.size() < its.size)
         throw unusable_value(v, "is larger than the storage that is bound for it");
-    std::vector<byte_count> const& offsets = lowered.table.offset_in_root;
-    for (std::size_t view = 0; its.size == no_size && view != lowered.bytes.size(); ++view)
+    auto const& offsets = lowered.table.offset_in_root;
+    for (value_id view = 0; its.size == no_size && view != lowered.bytes.size(); ++view)
         if (byte_count const begin = offsets.empty() ? 0 : offsets[view];
             lowered.table.buffer_of[view] == b && lowered.bytes[view] != no_size &&
             (begin > bytes.size() || lowered.bytes[view] > bytes.size() - begin))
-            throw unusable_value(static_cast<value_id>(view),
-                                 "is larger than the storage that is bound for its root");
+            throw unusable_value(view, "is larger than the storage that is bound for its root");
     if (reinterpret_cast<std::uintptr_t>(bytes.data()) % its.alignment != 0)
         throw unusable_value(v, "is bound to storage that does not have its alignment");
 }

@@ -11,7 +11,7 @@
 namespace sublet::detail {
 
 SUBLET_DECL ready_queue::ready_queue(queue_policy policy, std::size_t positions, std::uint64_t seed,
-                                     std::vector<step_id> order)
+                                     std::vector<position_id> order)
     : policy_(policy), seed_(seed), random_state_(seed), order_(std::move(order))
 {
     SUBLET_EXPECTS(policy == queue_policy::given || order_.empty(),
@@ -19,7 +19,7 @@ SUBLET_DECL ready_queue::ready_queue(queue_policy policy, std::size_t positions,
     ready_.reserve(positions);
     if (policy != queue_policy::given) return;
     is_ready_.assign(positions, 0);
-    for (step_id at : order_) {
+    for (position_id at : order_) {
         if (at >= positions || is_ready_[at]) broken_order(order_, positions, "position");
         is_ready_[at] = 1;
     }
@@ -35,7 +35,7 @@ SUBLET_DECL void ready_queue::clear()
     std::fill(is_ready_.begin(), is_ready_.end(), static_cast<unsigned char>(0));
 }
 
-SUBLET_DECL void ready_queue::push(step_id at)
+SUBLET_DECL void ready_queue::push(position_id at)
 {
     if (policy_ == queue_policy::given) {
         is_ready_[at] = 1;
@@ -45,9 +45,9 @@ SUBLET_DECL void ready_queue::push(step_id at)
     if (policy_ == queue_policy::plan_order) std::push_heap(ready_.begin(), ready_.end(), is_later);
 }
 
-SUBLET_DECL step_id ready_queue::pop()
+SUBLET_DECL position_id ready_queue::pop()
 {
-    if (is_empty()) return no_step;
+    if (is_empty()) return no_position;
     switch (policy_) {
     case queue_policy::given: return order_[first_++];
     case queue_policy::fifo: return ready_[first_++];
@@ -57,23 +57,23 @@ SUBLET_DECL step_id ready_queue::pop()
         break;
     case queue_policy::lifo: break;
     }
-    step_id const at = ready_.back();
+    position_id const at = ready_.back();
     ready_.pop_back();
     return at;
 }
 
-SUBLET_DECL std::vector<step_id> order_of_one_worker(step_waits const& waits, ready_queue& queue)
+SUBLET_DECL std::vector<position_id> order_of_one_worker(step_waits const& waits, ready_queue& queue)
 {
-    std::vector<std::size_t> pending;
-    std::vector<step_id> order;
+    table<position_id, std::size_t> pending;
+    std::vector<position_id> order;
     queue.clear();
-    for (std::size_t at = 0; at != waits.before.rows(); ++at) {
+    for (position_id at = 0; at != waits.before.rows(); ++at) {
         pending.push_back(waits.before[at].size());
-        if (pending.back() == 0) queue.push(static_cast<step_id>(at));
+        if (pending.back() == 0) queue.push(at);
     }
-    for (step_id at = queue.pop(); at != no_step; at = queue.pop()) {
+    for (position_id at = queue.pop(); at != no_position; at = queue.pop()) {
         order.push_back(at);
-        for (step_id next : waits.after[at])
+        for (position_id next : waits.after[at])
             if (--pending[next] == 0) queue.push(next);
     }
     SUBLET_EXPECTS(order.size() == pending.size(),
@@ -84,13 +84,13 @@ SUBLET_DECL std::vector<step_id> order_of_one_worker(step_waits const& waits, re
 // --- step dispatcher -------------------------------------------------------------------------------------
 
 SUBLET_DECL step_dispatcher::step_dispatcher(step_waits const& waits, ready_queue& queue,
-                                             std::vector<std::uint32_t>& pending)
+                                             table<position_id, std::uint32_t>& pending)
     : waits_(waits), queue_(queue), pending_(pending)
 {
     queue_.clear();
-    for (std::size_t at = 0; at != pending_.size(); ++at) {
+    for (position_id at = 0; at != pending_.size(); ++at) {
         pending_[at] = static_cast<std::uint32_t>(waits_.before[at].size());
-        if (pending_[at] == 0) queue_.push(static_cast<step_id>(at));
+        if (pending_[at] == 0) queue_.push(at);
     }
     publish_ready();
 }
@@ -107,29 +107,29 @@ SUBLET_DECL bool step_dispatcher::is_over() const noexcept
     return is_over_.load(std::memory_order_acquire);
 }
 
-SUBLET_DECL step_id step_dispatcher::next(step_id done)
+SUBLET_DECL position_id step_dispatcher::next(position_id done)
 {
     auto const after = waits_.after[done];
     std::size_t i = 0;
     auto next_ready = [&] {
         while (i != after.size() && !count_down(after[i])) ++i;
-        return i == after.size() ? no_step : after[i++];
+        return i == after.size() ? no_position : after[i++];
     };
-    step_id const one = next_ready(), other = next_ready();
-    bool const bypasses_queue = one != no_step && other == no_step && queue_.allows_bypass() &&
+    position_id const one = next_ready(), other = next_ready();
+    bool const bypasses_queue = one != no_position && other == no_position && queue_.allows_bypass() &&
                                 !has_ready_.load(std::memory_order_relaxed) &&
                                 !is_stopping_.load(std::memory_order_relaxed);
     if (bypasses_queue) return one;
 
-    step_id taken = no_step;
+    position_id taken = no_position;
     bool wakes = false;
     {
         scoped_lock const guard(&lock_);
-        for (step_id at : {one, other})
-            if (at != no_step) queue_.push(at);
-        for (step_id at = next_ready(); at != no_step; at = next_ready()) queue_.push(at);
+        for (position_id at : {one, other})
+            if (at != no_position) queue_.push(at);
+        for (position_id at = next_ready(); at != no_position; at = next_ready()) queue_.push(at);
         if (!is_over()) taken = queue_.pop();
-        active_ -= taken == no_step;
+        active_ -= taken == no_position;
         wakes = publish_ready();
         if (active_ == 0) end();
     }
@@ -137,27 +137,27 @@ SUBLET_DECL step_id step_dispatcher::next(step_id done)
     return taken;
 }
 
-SUBLET_DECL bool step_dispatcher::count_down(step_id at)
+SUBLET_DECL bool step_dispatcher::count_down(position_id at)
 {
     if (waits_.before[at].size() == 1) return true;
     return std::atomic_ref(pending_[at]).fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
-SUBLET_DECL step_id step_dispatcher::wait_for_step()
+SUBLET_DECL position_id step_dispatcher::wait_for_step()
 {
     for (;;) {
-        step_id taken = no_step;
+        position_id taken = no_position;
         bool wakes = false;
         {
             scoped_lock const guard(&lock_);
-            if (is_over()) return no_step;
+            if (is_over()) return no_position;
             taken = queue_.pop();
-            active_ += taken != no_step;
+            active_ += taken != no_position;
             wakes = publish_ready();
             if (active_ == 0) end(); // there are no steps
         }
         if (wakes) wakeups_.notify_one();
-        if (taken != no_step) return taken;
+        if (taken != no_position) return taken;
         if (!spin_for_work()) sleep();
     }
 }

@@ -40,14 +40,14 @@ SUBLET_DECL arena_occupants::arena_occupants(lowered_program const& lowered, mem
     : lowered_(lowered), plan_(plan)
 {
     expect_placed(lowered, plan);
-    std::vector<std::vector<sort_key>> borders(plan.arena_bytes.size());
-    auto const buffers = static_cast<buffer_id>(lowered.table.buffers.size());
+    table<pool_id, std::vector<sort_key>> borders(plan.arena_bytes.size());
+    std::size_t const buffers = lowered.table.buffers.size();
     for (buffer_id b = 0; b != buffers; ++b) {
         if (!its(b).is_planned()) continue;
         borders[its(b).pool].push_back({begin(b), 0, b});
         borders[its(b).pool].push_back({end(b), 0, b});
     }
-    for (std::size_t pool = 0; pool != borders.size(); ++pool)
+    for (pool_id pool = 0; pool != borders.size(); ++pool)
         arenas_.emplace_back(std::move(borders[pool]), plan.arena_bytes[pool]);
     for (buffer_id b = 0; b != buffers; ++b)
         if (its(b).is_planned() && is_given(its(b).role)) arenas_[its(b).pool].claim(begin(b), end(b), b);
@@ -64,12 +64,12 @@ SUBLET_DECL program_order::program_order(snapshot const& program, plan_options c
     has_order_ = !broken || broken->what == live_ranges::order_violation::kind::write_moved;
 }
 
-SUBLET_DECL std::optional<witness> program_order::moved_write(std::vector<step_id> const& steps) const
+SUBLET_DECL std::optional<witness> program_order::moved_write(table<position_id, step_id> const& steps) const
 {
     if (!has_order_) return std::nullopt;
-    std::vector<step_id> const listed = steps_in_order(program_, options_.order);
-    std::vector<step_id> rank(steps.size());
-    for (step_id at = 0; at != steps.size(); ++at) rank[listed[at]] = at;
+    table<position_id, step_id> const listed = steps_in_order(program_, options_.order);
+    table<step_id, position_id> rank(steps.size());
+    for (position_id at = 0; at != steps.size(); ++at) rank[listed[at]] = at;
     auto const moved = detail::moved_write(program_, bytes_, steps, rank);
     if (!moved) return std::nullopt;
     return witness{.what = fault::write_moved, .value = moved->value, .position = moved->position};
@@ -100,11 +100,11 @@ namespace sublet::detail {
 SUBLET_DECL wait_finder::wait_finder(snapshot const& program, plan_options const& options,
                                      lowered_program const& lowered)
     : program_(program), lowered_(lowered), position_of_(lowered.step_at.size()),
-      made_at_(program.values(), no_step), last_waiter_(lowered.step_at.size(), no_step)
+      made_at_(program.values(), no_position), last_waiter_(lowered.step_at.size(), no_position)
 {
     for (value_role role : options.role.tabulate(program.values(), "role"))
         is_given_.push_back(is_given(role));
-    for (step_id at = 0; at != lowered.positions(); ++at) position_of_[lowered.step_at[at]] = at;
+    for (position_id at = 0; at != lowered.positions(); ++at) position_of_[lowered.step_at[at]] = at;
     for (edge_use u : program.edge_uses())
         end_uses_.push_back({position_of_[program.steps_of(u.pred).last - 1], 0, u.value});
     sort_by_key(end_uses_);
@@ -116,7 +116,7 @@ SUBLET_DECL wait_finder::wait_finder(snapshot const& program, plan_options const
         buffer_id const b = lowered.table.buffer_of[v];
         buffer const& its = lowered.table.buffers[b];
         bool const is_cut =
-            lowered.is_updated[b] != 0 && parts.segments != 0 && !is_empty(parts.of[its.root]);
+            lowered.is_updated[b] != 0 && parts.segments != 0 && parts.of[its.root].first < parts.of[its.root].last;
         if (is_cut) ranges_.push_back({buffers + parts.of[v].first, buffers + parts.of[v].last});
         else if (v != its.root && lowered.bytes[v] == 0 && its.size != 0) ranges_.push_back({});
         else ranges_.push_back({b, b + 1});
@@ -128,8 +128,8 @@ SUBLET_DECL wait_finder::wait_finder(snapshot const& program, plan_options const
 SUBLET_DECL void wait_finder::follow_touches(arena_occupants* arenas)
 {
     std::size_t next_end_use = 0; // index of the next entry of end_uses_
-    std::vector<unsigned char> occupies(lowered_.table.buffers.size(), 0);
-    for (step_id at = 0; at != lowered_.positions(); ++at) {
+    table<buffer_id, unsigned char> occupies(lowered_.table.buffers.size(), 0);
+    for (position_id at = 0; at != lowered_.positions(); ++at) {
         auto const touches = program_.touches(lowered_.step_at[at]); // reads come first
         for (touch t : touches) {
             value_id const root = lowered_.table.buffers[lowered_.table.buffer_of[t.value]].root;
@@ -196,36 +196,38 @@ SUBLET_DECL step_waits wait_finder::reduced()
     sort_by_key(found_);
     auto const is_same_pair = [](sort_key const& a, sort_key const& b) { return a.key == b.key; };
     found_.erase(std::unique(found_.begin(), found_.end(), is_same_pair), found_.end());
-    auto rows_of = [&](auto const& list) {
-        return csr_rows::gathered(lowered_.step_at.size(), [&](auto add_pair) {
-            for (auto const& wait : list) add_pair(as_wait(wait).to, as_wait(wait).from);
-        });
+    std::size_t const positions = lowered_.step_at.size();
+    auto pairs_of = [](auto const& list) {
+        return [&list](auto add_pair) {
+            for (auto const& wait : list) add_pair(+as_wait(wait).to, +as_wait(wait).from);
+        };
     };
-    auto const is_implied = has_indirect_path(rows_of(found_), found_.size(), [&](std::uint32_t i) {
-        return csr_graph::edge{as_wait(found_[i]).from, as_wait(found_[i]).to};
+    auto const by_node = csr_rows<node_id, node_id>::gathered(positions, pairs_of(found_)); // a position
+    auto const is_implied = has_indirect_path(by_node, found_.size(), [&](std::uint32_t i) {
+        return csr_graph::edge{+as_wait(found_[i]).from, +as_wait(found_[i]).to};
     });
     step_waits result;
     for (std::size_t i = 0; i != found_.size(); ++i)
         if (!is_implied[i]) result.list.push_back(as_wait(found_[i]));
-    result.before = rows_of(result.list);
-    result.after = result.before.transposed(lowered_.step_at.size());
+    result.before = csr_rows<position_id, position_id>::gathered(positions, pairs_of(result.list));
+    result.after = result.before.transposed(positions);
     return result;
 }
 
-SUBLET_DECL void wait_finder::add(step_id from, step_id to, step_waits::kind why)
+SUBLET_DECL void wait_finder::add(position_id from, position_id to, step_waits::kind why)
 {
-    if (from == to || from == no_step) return;
+    if (from == to || from == no_position) return;
     last_waiter_[from] = to;
     found_.push_back({std::uint64_t{to} << 32 | from, static_cast<std::uint64_t>(why), 0});
 }
 
-SUBLET_DECL void wait_finder::access_bytes(value_id v, step_id at, bool reads, bool writes)
+SUBLET_DECL void wait_finder::access_bytes(value_id v, position_id at, bool reads, bool writes)
 {
     for (std::uint32_t range = ranges_[v].first; range < ranges_[v].last; ++range)
         access(range, at, reads, writes);
 }
 
-SUBLET_DECL void wait_finder::access(std::uint32_t range, step_id at, bool reads, bool writes)
+SUBLET_DECL void wait_finder::access(std::uint32_t range, position_id at, bool reads, bool writes)
 {
     users& its = users_[range];
     if (its.touched_at != at) touched_.push_back(range);
@@ -234,41 +236,42 @@ SUBLET_DECL void wait_finder::access(std::uint32_t range, step_id at, bool reads
     if (writes) its.written_at = at;
 }
 
-SUBLET_DECL void wait_finder::wait(std::uint32_t range, step_id at)
+SUBLET_DECL void wait_finder::wait(std::uint32_t range, position_id at)
 {
     users& its = users_[range];
     if (its.written_at != at || its.read_at == at) add(its.writer, at, step_waits::kind::data);
     if (its.written_at != at) return;
-    for (step_id reader : its.readers) add(reader, at, step_waits::kind::anti);
+    for (position_id reader : its.readers) add(reader, at, step_waits::kind::anti);
     if (its.readers.empty()) add(its.writer, at, step_waits::kind::output);
     its.writer = at;
     its.readers.clear();
 }
 
-SUBLET_DECL void wait_finder::begin_piece(value_id v, step_id at)
+SUBLET_DECL void wait_finder::begin_piece(value_id v, position_id at)
 {
     bool is_begun = true;
     for (std::uint32_t range = ranges_[v].first; range < ranges_[v].last; ++range)
-        is_begun = is_begun && users_[range].writer != no_step;
+        is_begun = is_begun && users_[range].writer != no_position;
     auto const [first, last] = first_pieces_[lowered_.table.buffer_of[v]];
     for (std::size_t i = first; !is_begun && i != last; ++i)
         add(as_wait(found_[i]).from, at, step_waits::kind::handoff);
 }
 
-SUBLET_DECL void wait_finder::occupy(buffer_id b, step_id at, arena_occupants& arenas)
+SUBLET_DECL void wait_finder::occupy(buffer_id b, position_id at, arena_occupants& arenas)
 {
     arenas.occupy(b, [&](buffer_id before) {
-        live_range const ranges = ranges_of(before);
+        byte_ranges const ranges = ranges_of(before);
         for (std::uint32_t range = ranges.first; range < ranges.last; ++range) {
             users const& its = users_[range];
-            for (step_id reader : its.readers) add(reader, at, step_waits::kind::handoff);
+            for (position_id reader : its.readers) add(reader, at, step_waits::kind::handoff);
             if (its.readers.empty()) add(its.writer, at, step_waits::kind::handoff);
         }
     });
 }
 
-SUBLET_DECL std::vector<step_id> concurrent_step_order(snapshot const& p, plan_options const& options,
-                                                       std::vector<handoff> handoffs)
+SUBLET_DECL table<position_id, step_id> concurrent_step_order(snapshot const& p,
+                                                              plan_options const& options,
+                                                              std::vector<handoff> handoffs)
 {
     auto graph = [&] {
         dependence_options how = dependences_of(options, handoffs);
@@ -276,8 +279,8 @@ SUBLET_DECL std::vector<step_id> concurrent_step_order(snapshot const& p, plan_o
         return dependences(p, how);
     };
     auto steps_of = [](dependence_graph const& g) { // skip the early reads of a step
-        std::vector<step_id> steps;
-        for (std::size_t at = 0; at != g.step_at.size(); ++at)
+        table<position_id, step_id> steps;
+        for (position_id at = 0; at != g.step_at.size(); ++at)
             if (step_id const its = g.step_at[at]; g.position_of[its] == at) steps.push_back(its);
         return steps;
     };

@@ -23,40 +23,39 @@ public:
         : program_(program), lowered_(lowered), in_place_(in_place),
           written_view_in_(program.has_views() ? program.values() : 0, no_step)
     {
-        std::vector<step_id> position_of(lowered.step_at.size());
-        for (std::size_t at = 0; at != position_of.size(); ++at)
-            position_of[lowered.step_at[at]] = static_cast<step_id>(at);
+        table<step_id, position_id> position_of(lowered.step_at.size());
+        for (position_id at = 0; at != lowered.positions(); ++at) position_of[lowered.step_at[at]] = at;
         for (edge_use u : program.edge_uses())
             end_uses_.push_back({position_of[program.steps_of(u.pred).last - 1],
                                  std::uint64_t{is_empty_view(u.value)}, lowered.table.buffer_of[u.value]});
 
-        std::vector<unsigned char> is_needed(lowered.table.buffers.size(), 0);
+        table<buffer_id, unsigned char> is_needed(lowered.table.buffers.size(), 0);
         for (sort_key const& u : end_uses_) is_needed[u.id] = 1;
         for (step_id s : lowered.step_at)
             for (touch t : program.touches(s)) is_needed[lowered.table.buffer_of[t.value]] = 1;
-        for (std::size_t b = 0; b != is_needed.size(); ++b)
+        for (buffer_id b = 0; b != is_needed.size(); ++b)
             if (!is_needed[b] && has_role(lowered.table.buffers[b].role, value_role::input)) {
-                end_uses_.push_back({0, 1, static_cast<buffer_id>(b)});
-                lowered.unused_inputs.push_back(static_cast<buffer_id>(b));
+                end_uses_.push_back({0, 1, b});
+                lowered.unused_inputs.push_back(b);
             }
         sort_by_key(end_uses_);
     }
 
-    void write(std::vector<unsigned char> const& is_scratch)
+    void write(table<value_id, unsigned char> const& is_scratch)
     {
         std::size_t const buffers = lowered_.table.buffers.size();
         lowered_.ref_counts.assign(buffers, 0);
-        lowered_.first_write.assign(buffers, no_step);
+        lowered_.first_write.assign(buffers, no_position);
         lowered_.is_updated.assign(buffers, 0);
         accesses_.assign(buffers, {});
         for (edge_use u : program_.edge_uses())
             SUBLET_EXPECTS(!is_scratch[u.value],
                            "sublet: scratch may not be read by a step, but value % is, at the end of node %",
                            u.value, u.pred);
-        for (step_id at = 0; at != lowered_.positions(); ++at) write_step(at, is_scratch);
-        for (std::size_t b = 0; b != buffers; ++b)
+        for (position_id at = 0; at != lowered_.positions(); ++at) write_step(at, is_scratch);
+        for (buffer_id b = 0; b != buffers; ++b)
             lowered_.ref_counts[b] += has_role(lowered_.table.buffers[b].role, value_role::output);
-        for (std::size_t v = 0; v != is_scratch.size(); ++v)
+        for (value_id v = 0; v != is_scratch.size(); ++v)
             SUBLET_EXPECTS(
                 !is_scratch[v] || lowered_.ref_counts[lowered_.table.buffer_of[v]] <= 1,
                 "sublet: scratch may be touched by one step only, and may not be an output: value %", v);
@@ -65,13 +64,13 @@ public:
 private:
     /// How the current step touches a buffer.
     struct step_access {
-        step_id at = no_step;
+        position_id at = no_position;
         value_id sole_read = no_value; // the only value of it that is read; no_value: other touches
         bool is_early = true;          // every touch is an early use
         bool has_bytes = false;        // some touch may read or write
     };
 
-    void write_step(step_id at, std::vector<unsigned char> const& is_scratch)
+    void write_step(position_id at, table<value_id, unsigned char> const& is_scratch)
     {
         step_id const step = lowered_.step_at[at];
         for (touch t : program_.touches(step)) {
@@ -95,7 +94,7 @@ private:
             }
             touch_buffer(b, at, may_write ? no_value : t.value, t.kind == touch::access::use_early,
                          t.kind != touch::access::view && !is_empty_view(t.value));
-            if (t.writes() && lowered_.first_write[b] == no_step) lowered_.first_write[b] = at;
+            if (t.writes() && lowered_.first_write[b] == no_position) lowered_.first_write[b] = at;
         }
         for (; next_end_use_ != end_uses_.size() && end_uses_[next_end_use_].key == at; ++next_end_use_)
             touch_buffer(end_uses_[next_end_use_].id, at, no_value, false, end_uses_[next_end_use_].tie == 0);
@@ -107,7 +106,7 @@ private:
         }
         for (overwrite pair : program_.overwrites(step)) {
             buffer_id const from = lowered_.table.buffer_of[pair.in], to = lowered_.table.buffer_of[pair.out];
-            std::vector<byte_count> const& begin = lowered_.table.offset_in_root;
+            auto const& begin = lowered_.table.offset_in_root;
             bool const is_read = accesses_[from].at == at && accesses_[from].sole_read == pair.in &&
                                  (begin.empty() || begin[pair.in] == begin[pair.out]);
             bool writes_only_it = true;
@@ -124,9 +123,11 @@ private:
             ++lowered_.ref_counts[b];
         }
         touched_.clear();
-        for (csr_rows* rows : {&lowered_.uses, &lowered_.defs, &lowered_.views, &lowered_.updates,
-                               &lowered_.scratch, &lowered_.touched, &lowered_.accessed})
+        for (auto* rows :
+             {&lowered_.uses, &lowered_.defs, &lowered_.views, &lowered_.updates, &lowered_.scratch})
             rows->close_row();
+        lowered_.touched.close_row();
+        lowered_.accessed.close_row();
     }
 
     /// A view of no bytes: its users access none.
@@ -135,7 +136,7 @@ private:
         buffer const& its = lowered_.table.buffers[lowered_.table.buffer_of[v]];
         return lowered_.bytes[v] == 0 && its.size != 0;
     }
-    void touch_buffer(buffer_id b, step_id at, value_id read, bool is_early, bool has_bytes)
+    void touch_buffer(buffer_id b, position_id at, value_id read, bool is_early, bool has_bytes)
     {
         if (accesses_[b].at != at) {
             accesses_[b] = {at, read, is_early, has_bytes};
@@ -150,17 +151,17 @@ private:
     snapshot const& program_;
     lowered_program& lowered_;
     bool in_place_;
-    std::vector<sort_key> end_uses_;    // {position, 1: accesses no byte, buffer}: used at its end
-    std::size_t next_end_use_ = 0;      // index of the next entry of end_uses_
-    std::vector<step_access> accesses_; // by buffer
+    std::vector<sort_key> end_uses_; // {position, 1: accesses no byte, buffer}: used at its end
+    std::size_t next_end_use_ = 0;   // index of the next entry of end_uses_
+    table<buffer_id, step_access> accesses_;
     std::vector<buffer_id> touched_;
-    std::vector<step_id> written_view_in_; // by value: the last step that makes it and writes through it
+    table<value_id, step_id> written_view_in_; // the last step that makes it and writes through it
 };
 
 /// Lowers the steps in a given order, which is not checked; `lives` are the live ranges in it.
 SUBLET_DECL lowered_program lower_in_order(snapshot const& program, plan_options const& options,
                                            per_value<bool> const& scratch, live_ranges const& lives,
-                                           std::vector<step_id> steps, bool is_any_schedule)
+                                           table<position_id, step_id> steps, bool is_any_schedule)
 {
     lowered_program lowered;
     lowered.step_at = std::move(steps);
@@ -184,7 +185,7 @@ SUBLET_DECL lowered_program lower_in_order(snapshot const& program, plan_options
     }
     if (auto const unclear = find_unclear(program, options)) throw unsound_plan(*unclear);
     lowered.bytes = options.bytes.tabulate(program.values());
-    for (std::size_t v = 0; v != lowered.bytes.size(); ++v)
+    for (value_id v = 0; v != lowered.bytes.size(); ++v)
         lowered.bytes[v] = std::min(lowered.bytes[v], lowered.table.buffers[lowered.table.buffer_of[v]].size);
     lowered.is_any_schedule = is_any_schedule;
     program_lowering writer(program, lowered, options.in_place);
@@ -216,19 +217,20 @@ SUBLET_DECL lowered_program lower_program(snapshot const& program, plan_options 
 }
 
 SUBLET_DECL lowered_program lower_program(snapshot const& program, plan_options const& options,
-                                          per_value<bool> const& scratch, std::vector<step_id> steps)
+                                          per_value<bool> const& scratch,
+                                          table<position_id, step_id> steps)
 {
     if (steps.size() != program.steps()) broken_order(steps, program.steps(), "step");
     auto const role = options.role.tabulate(program.values());
-    live_ranges lives{std::vector<live_range>(program.values()), static_cast<step_id>(steps.size()),
-                      std::nullopt};
-    auto touched = [&lives](value_id v, step_id at) { lives.of[v] = hull(lives.of[v], {at, at + 1}); };
-    std::vector<step_id> position_of(steps.size(), no_step);
-    for (std::size_t at = 0; at != steps.size(); ++at) {
-        if (steps[at] >= steps.size() || position_of[steps[at]] != no_step)
+    live_ranges lives{table<value_id, live_range>(program.values()),
+                      static_cast<std::uint32_t>(steps.size()), std::nullopt};
+    auto touched = [&lives](value_id v, position_id at) { lives.of[v] = hull(lives.of[v], {at, at + 1}); };
+    table<step_id, position_id> position_of(steps.size(), no_position);
+    for (position_id at = 0; at != steps.size(); ++at) {
+        if (steps[at] >= steps.size() || position_of[steps[at]] != no_position)
             broken_order(steps, program.steps(), "step");
-        position_of[steps[at]] = static_cast<step_id>(at);
-        for (touch t : program.touches(steps[at])) touched(t.value, static_cast<step_id>(at));
+        position_of[steps[at]] = at;
+        for (touch t : program.touches(steps[at])) touched(t.value, at);
     }
     for (edge_use u : program.edge_uses()) touched(u.value, position_of[program.steps_of(u.pred).last - 1]);
     for (value_id v = 0; v != program.values(); ++v) {
@@ -242,8 +244,8 @@ SUBLET_DECL plan_options options_of_plan(snapshot const& program, plan_options o
                                          memory_plan const& plan)
 {
     if (!is_complete(plan, program.values())) throw unsound_plan({.what = fault::foreign_plan});
-    std::vector<pool_id> pool = options.pool.tabulate(program.values(), "pool");
-    for (std::size_t v = 0; v != pool.size(); ++v)
+    table<value_id, pool_id> pool = options.pool.tabulate(program.values(), "pool");
+    for (value_id v = 0; v != pool.size(); ++v)
         if (plan.buffer_of[v] != no_buffer) pool[v] = plan.buffers[plan.buffer_of[v]].pool;
     options.pool = std::move(pool);
     options.in_place = true;
@@ -368,20 +370,21 @@ SUBLET_DECL void expect_placed(lowered_program const& lowered, memory_plan const
 SUBLET_DECL std::span<std::byte> part_of(lowered_program const& lowered, value_id v,
                                          std::span<std::byte> whole)
 {
-    std::vector<byte_count> const& offsets = lowered.table.offset_in_root;
+    auto const& offsets = lowered.table.offset_in_root;
     byte_count const begin = offsets.empty() ? 0 : smaller(offsets[v], byte_count{whole.size()});
     return whole.subspan(to_size(begin), to_size(smaller(lowered.bytes[v], whole.size() - begin)));
 }
 
-SUBLET_DECL std::vector<byte_count> arena_alignments(lowered_program const& lowered, memory_plan const& plan)
+SUBLET_DECL table<pool_id, byte_count> arena_alignments(lowered_program const& lowered,
+                                                       memory_plan const& plan)
 {
-    std::vector<byte_count> alignment(plan.arena_bytes.size(), 1);
+    table<pool_id, byte_count> alignment(plan.arena_bytes.size(), 1);
     for (buffer const& b : lowered.table.buffers)
         if (b.is_planned()) alignment[b.pool] = std::max(alignment[b.pool], b.alignment);
     return alignment;
 }
 
-SUBLET_DECL std::byte* arena_blocks::address_for(std::size_t pool, byte_count bytes,
+SUBLET_DECL std::byte* arena_blocks::address_for(pool_id pool, byte_count bytes,
                                                  byte_count alignment) const
 {
     SUBLET_EXPECTS(pool < most_.size() && bytes <= most_[pool],
@@ -398,7 +401,7 @@ SUBLET_DECL std::byte* arena_blocks::address_for(std::size_t pool, byte_count by
 SUBLET_DECL void arena_blocks::use_for(std::uint64_t user, std::span<byte_count const> bytes)
 {
     user_ = 0;
-    std::size_t pool = 0;
+    pool_id pool = 0;
     try { // what one pool gives back may be what another needs
         for (pool = 0; pool != bytes.size(); ++pool)
             if (bytes[pool] != 0 && bytes[pool] <= bytes_[pool]) resize_(*this, pool, bytes[pool]);
@@ -428,13 +431,12 @@ SUBLET_DECL std::span<std::byte> value_storage::value_bytes(lowered_program cons
 SUBLET_DECL void value_storage::begin(lowered_program const& lowered)
 {
     if (has_arena_) return;
-    for (std::size_t b = 0; b != where_.size(); ++b)
-        if (!has_role(lowered.table.buffers[b].role, value_role::input))
-            release(lowered, static_cast<buffer_id>(b));
+    for (buffer_id b = 0; b != where_.size(); ++b)
+        if (!has_role(lowered.table.buffers[b].role, value_role::input)) release(lowered, b);
     if (is_recycling_) remaining_ = lowered.ref_counts;
 }
 
-SUBLET_DECL void value_storage::before(lowered_program const& lowered, step_id at)
+SUBLET_DECL void value_storage::before(lowered_program const& lowered, position_id at)
 {
     if (has_arena_) return;
     if (is_recycling_)
@@ -445,7 +447,7 @@ SUBLET_DECL void value_storage::before(lowered_program const& lowered, step_id a
     }
 }
 
-SUBLET_DECL void value_storage::after(lowered_program const& lowered, step_id at)
+SUBLET_DECL void value_storage::after(lowered_program const& lowered, position_id at)
 {
     if (!is_recycling_) return;
     for (buffer_id b : lowered.touched[at])
@@ -455,14 +457,13 @@ SUBLET_DECL void value_storage::after(lowered_program const& lowered, step_id at
 SUBLET_DECL void value_storage::end(lowered_program const& lowered)
 {
     if (has_arena_) return;
-    for (std::size_t b = 0; b != where_.size(); ++b)
-        if (!has_role(lowered.table.buffers[b].role, value_role::output))
-            release(lowered, static_cast<buffer_id>(b));
+    for (buffer_id b = 0; b != where_.size(); ++b)
+        if (!has_role(lowered.table.buffers[b].role, value_role::output)) release(lowered, b);
 }
 
 SUBLET_DECL void value_storage::release_all(lowered_program const& lowered)
 {
-    for (std::size_t b = 0; b != where_.size(); ++b) release(lowered, static_cast<buffer_id>(b));
+    for (buffer_id b = 0; b != where_.size(); ++b) release(lowered, b);
 }
 
 SUBLET_DECL bool value_storage::is_last(buffer_id b)
@@ -506,21 +507,21 @@ SUBLET_DECL void value_storage::place(lowered_program const& lowered, memory_pla
                                       arena_blocks* shared)
 {
     expect_placed(lowered, plan);
-    std::vector<byte_count> const alignment = arena_alignments(lowered, plan);
+    table<pool_id, byte_count> const alignment = arena_alignments(lowered, plan);
     has_arena_ = true;
     if (shared != nullptr) {
         arena_bytes_ = plan.arena_bytes;
         user_ = shared->add_user();
         shared_ = shared;
     }
-    for (std::size_t pool = 0; pool != plan.arena_bytes.size(); ++pool) {
+    for (pool_id pool = 0; pool != plan.arena_bytes.size(); ++pool) {
         blocks_.emplace_back();
         byte_count const size = plan.arena_bytes[pool];
         if (size == 0) continue;
         if (shared == nullptr) blocks_.back() = take(size, alignment[pool], no_step);
         else blocks_.back() = {shared->address_for(pool, size, alignment[pool]), size, alignment[pool]};
     }
-    for (std::size_t b = 0; b != where_.size(); ++b) {
+    for (buffer_id b = 0; b != where_.size(); ++b) {
         buffer const& its = lowered.table.buffers[b];
         if (its.is_planned()) where_[b] = blocks_[its.pool].bytes + plan.offset_of(its.root);
     }

@@ -54,16 +54,16 @@ SUBLET_DECL stream_scheduler::stream_scheduler(run_order const& order, blocks ki
     alignment_.assign(buffers, 1);
     measure_steps();
     match_successors();
-    for (std::size_t b = 0; b != buffers; ++b) {
-        alignment_[b] = its(static_cast<buffer_id>(b)).alignment;
-        has_block_[b] = owns_block(static_cast<buffer_id>(b)) && has_role(its(b).role, value_role::input);
+    for (buffer_id b = 0; b != buffers; ++b) {
+        alignment_[b] = its(b).alignment;
+        has_block_[b] = owns_block(b) && has_role(its(b).role, value_role::input);
     }
 }
 
 SUBLET_DECL stream_schedule stream_scheduler::take()
 {
     start_ = mark(0);
-    for (step_id at = 0; at != lowered_.positions(); ++at) issue(at);
+    for (position_id at = 0; at != lowered_.positions(); ++at) issue(at);
     for (std::uint32_t s = 0; s != streams_.size(); ++s) {
         if (streams_[s].is_used && streams_[s].has_unmarked_work) streams_[s].mark = mark(s);
         if (s != 0 && streams_[s].is_used) pending_waits_.push_back(streams_[s].mark);
@@ -78,18 +78,18 @@ SUBLET_DECL stream_schedule stream_scheduler::take()
 
 SUBLET_DECL std::size_t stream_scheduler::useful_streams() const
 {
-    std::vector<std::uint32_t> const& given = settings_.stream_of;
+    auto const& given = settings_.stream_of;
     if (!given.empty()) return *std::max_element(given.begin(), given.end()) + std::size_t{1};
     return std::min(settings_.streams, std::max<std::size_t>(lowered_.positions(), 1));
 }
 
-SUBLET_DECL void stream_scheduler::issue(step_id at)
+SUBLET_DECL void stream_scheduler::issue(position_id at)
 {
-    std::span<step_id const> const before = waits_.before[at];
+    std::span<position_id const> const before = waits_.before[at];
     std::uint32_t const s = stream_for(at);
     result_.stream_of.push_back(s);
     std::size_t cross_stream = 0;
-    for (step_id p : before) {
+    for (position_id p : before) {
         pending_waits_.push_back(mark_of_[p]);
         cross_stream += result_.stream_of[p] != s;
     }
@@ -115,21 +115,21 @@ SUBLET_DECL void stream_scheduler::issue(step_id at)
     bool const paints_in_arena = paints_ && kind_ == blocks::arena;
     if (paints_in_arena) release_dead(at, s);
     std::uint64_t finish = streams_[s].finish_time;
-    for (step_id p : before) finish = std::max(finish, finish_time_[p]);
+    for (position_id p : before) finish = std::max(finish, finish_time_[p]);
     finish_time_.push_back(finish + length_[at]);
     streams_[s] = {at, mark(s), finish + length_[at], true, false};
     mark_of_.push_back(streams_[s].mark);
     if (!paints_in_arena) release_dead(at, s);
 }
 
-SUBLET_DECL std::uint32_t stream_scheduler::stream_for(step_id at)
+SUBLET_DECL std::uint32_t stream_scheduler::stream_for(position_id at)
 {
     if (!settings_.stream_of.empty()) return settings_.stream_of[lowered_.step_at[at]];
-    std::span<step_id const> const before = waits_.before[at];
+    std::span<position_id const> const before = waits_.before[at];
     auto last_of =
         [&](bool may_be_reserved) { // of those that are last on their stream, the one that ends last
             std::uint32_t best = no_stream;
-            for (step_id p : before) {
+            for (position_id p : before) {
                 std::uint32_t const s = result_.stream_of[p];
                 if (streams_[s].last != p || (!may_be_reserved && is_reserved(s, at))) continue;
                 if (successor_[p] == at) return s;
@@ -141,7 +141,7 @@ SUBLET_DECL std::uint32_t stream_scheduler::stream_for(step_id at)
         };
     std::uint32_t best = last_of(false);
     if (best != no_stream) return best;
-    for (step_id p : before) pending_waits_.push_back(mark_of_[p]);
+    for (position_id p : before) pending_waits_.push_back(mark_of_[p]);
     for (std::uint32_t s = 0; s != streams_.size() && best == no_stream; ++s)
         if (!streams_[s].is_used || (!is_reserved(s, at) && clocks_.covers(pending_waits_, s))) best = s;
     pending_waits_.clear();
@@ -160,10 +160,10 @@ SUBLET_DECL std::uint32_t stream_scheduler::stream_for(step_id at)
 
 SUBLET_DECL void stream_scheduler::measure_steps()
 {
-    std::vector<byte_count> moved(lowered_.positions(), 0); // bytes, up to 2^64 - 1
+    table<position_id, byte_count> moved(lowered_.positions(), 0); // bytes, up to 2^64 - 1
     byte_count most = 0, total = 0;
-    for (step_id at = 0; at != moved.size(); ++at) {
-        for (csr_rows const* rows : {&lowered_.uses, &lowered_.defs})
+    for (position_id at = 0; at != moved.size(); ++at) {
+        for (auto const* rows : {&lowered_.uses, &lowered_.defs})
             for (value_id v : (*rows)[at])
                 if (lowered_.bytes[v] != no_size)
                     moved[at] += smaller(lowered_.bytes[v], no_size - moved[at]);
@@ -177,29 +177,29 @@ SUBLET_DECL void stream_scheduler::measure_steps()
 
 SUBLET_DECL void stream_scheduler::match_successors()
 {
-    step_id const count = lowered_.positions();
-    std::vector<std::uint64_t> from_start(count, 0), to_end(count, 0); // longest paths
-    for (step_id at = 0; at != count; ++at)
-        for (step_id p : waits_.before[at])
+    std::uint32_t const count = lowered_.positions();
+    table<position_id, std::uint64_t> from_start(count, 0), to_end(count, 0); // longest paths
+    for (position_id at = 0; at != count; ++at)
+        for (position_id p : waits_.before[at])
             from_start[at] = larger(from_start[at], from_start[p] + length_[p]);
-    for (step_id at = count; at-- != 0;) {
-        for (step_id next : waits_.after[at]) to_end[at] = larger(to_end[at], to_end[next]);
+    for (position_id at = count; at-- != 0;) {
+        for (position_id next : waits_.after[at]) to_end[at] = larger(to_end[at], to_end[next]);
         to_end[at] += length_[at];
     }
-    std::vector<step_id> steps(count);
-    for (step_id at = 0; at != count; ++at) steps[at] = at;
+    std::vector<position_id> steps(count);
+    for (position_id at = 0; at != count; ++at) steps[at] = at;
     std::sort(steps.begin(), steps.end(),
-              [&](step_id a, step_id b) { return to_end[a] != to_end[b] ? to_end[a] > to_end[b] : a < b; });
-    successor_.assign(count, no_step);
-    for (step_id at : steps) {
-        step_id best = no_step;
-        for (step_id p : waits_.before[at])
-            if (successor_[p] == no_step && (best == no_step || from_start[p] > from_start[best])) best = p;
-        if (best != no_step) successor_[best] = at;
+              [&](position_id a, position_id b) { return to_end[a] != to_end[b] ? to_end[a] > to_end[b] : a < b; });
+    successor_.assign(count, no_position);
+    for (position_id at : steps) {
+        position_id best = no_position;
+        for (position_id p : waits_.before[at])
+            if (successor_[p] == no_position && (best == no_position || from_start[p] > from_start[best])) best = p;
+        if (best != no_position) successor_[best] = at;
     }
 }
 
-SUBLET_DECL void stream_scheduler::transfer_from(operand_reuse y, step_id at)
+SUBLET_DECL void stream_scheduler::transfer_from(operand_reuse y, position_id at)
 {
     add_user_waits(y.from, at);
     has_block_[y.from] = 0;
@@ -214,7 +214,7 @@ SUBLET_DECL bool stream_scheduler::is_transferred(buffer_id b) const
     return std::find(block_transfers_.begin(), block_transfers_.end(), b) != block_transfers_.end();
 }
 
-SUBLET_DECL bool stream_scheduler::is_unwritten(buffer_id b, step_id at) const
+SUBLET_DECL bool stream_scheduler::is_unwritten(buffer_id b, position_id at) const
 {
     if (lowered_.first_write[b] != at || is_given(its(b).role) || !its(b).is_planned()) return false;
     if (is_transferred(b)) return false;
@@ -225,7 +225,7 @@ SUBLET_DECL bool stream_scheduler::is_unwritten(buffer_id b, step_id at) const
     return kind_ != blocks::arena || std::none_of(reuses.begin(), reuses.end(), is_over);
 }
 
-SUBLET_DECL bool stream_scheduler::may_be_reused(buffer_id b, step_id at) const
+SUBLET_DECL bool stream_scheduler::may_be_reused(buffer_id b, position_id at) const
 {
     if (kind_ != blocks::arena) return is_transferred(b);
     auto const reuses = lowered_.reuses_at(at);
@@ -233,7 +233,7 @@ SUBLET_DECL bool stream_scheduler::may_be_reused(buffer_id b, step_id at) const
            std::any_of(reuses.begin(), reuses.end(), [b](operand_reuse y) { return y.from == b; });
 }
 
-SUBLET_DECL void stream_scheduler::release_dead(step_id at, std::uint32_t s)
+SUBLET_DECL void stream_scheduler::release_dead(position_id at, std::uint32_t s)
 {
     auto is_painted = [&](buffer_id b) {
         return paints_ && its(b).is_planned() && !is_unused_input_[b] && !is_already_reused(b, at);
@@ -251,9 +251,9 @@ SUBLET_DECL void stream_scheduler::release_dead(step_id at, std::uint32_t s)
     }
 }
 
-SUBLET_DECL void stream_scheduler::add_user_waits(buffer_id b, step_id at)
+SUBLET_DECL void stream_scheduler::add_user_waits(buffer_id b, position_id at)
 {
-    for (step_id user : accessed_by_[b])
+    for (position_id user : accessed_by_[b])
         if (user != at) pending_waits_.push_back(mark_of_[user]);
 }
 
@@ -313,7 +313,7 @@ public:
           keeps_io_addresses_(keeps_io_addresses), command_of_(program.steps(), no_step)
     {
         std::vector<byte_access> const all = accesses_of(program, options, plan, pools_, lowered.step_at);
-        touches_at_ = csr_rows::gathered(program.steps(), [&](auto add) {
+        touches_at_ = csr_rows<position_id, std::uint32_t>::gathered(program.steps(), [&](auto add) {
             for (std::uint32_t i = 0; i != all.size(); ++i) add(all[i].at, i);
         });
         touches_ = all;
@@ -335,7 +335,7 @@ public:
     {
         list_.streams = schedule.streams;
         begin();
-        step_id next = 0;
+        position_id next = 0;
         for (stream_schedule::command const& c : schedule.commands) {
             switch (c.what) {
             case stream_schedule::action::record:
@@ -425,7 +425,7 @@ private:
     step_id step_of(std::uint32_t command) const
     {
         stream_commands::operation const& operation = list_.operations[command];
-        return operation.what == stream_commands::operation_kind::work ? operation.which : no_step;
+        return operation.what == stream_commands::operation_kind::work ? step_id{operation.which} : no_step;
     }
     value_id root_of(buffer_id b) const
     {
@@ -515,10 +515,10 @@ private:
     std::uint32_t pools_;
     bool keeps_io_addresses_;
     std::vector<byte_access> touches_;      // as accesses_of()
-    csr_rows touches_at_;                   // by position
-    std::vector<byte_access> bytes_of_;     // by root: all bytes of the class
-    std::vector<std::uint32_t> block_of_;   // by space: its current block
-    std::vector<std::uint32_t> command_of_; // by step
+    csr_rows<position_id, std::uint32_t> touches_at_;
+    table<value_id, byte_access> bytes_of_;    // by root: all bytes of the class
+    std::vector<std::uint32_t> block_of_;      // by space: its current block
+    table<step_id, std::uint32_t> command_of_;
     std::uint32_t begin_ = 0, end_ = 0;     // the commands before and after the run
     stream_commands list_;
 };
@@ -559,7 +559,7 @@ SUBLET_DECL operand_table::operand_table(lowered_program const& lowered)
 {
     first_.reserve(lowered.step_at.size() + 1);
     first_.push_back(0);
-    for (step_id at = 0; at != lowered.positions(); ++at)
+    for (position_id at = 0; at != lowered.positions(); ++at)
         first_.push_back(first_.back() + lowered.uses[at].size() + lowered.defs[at].size() +
                          lowered.scratch[at].size());
 }

@@ -13,8 +13,9 @@ SUBLET_DECL depth_first_forest depth_first(csr_graph const& g)
     forest.preorder.reserve(nodes);
     forest.postorder.reserve(nodes);
     forest.parent.assign(nodes, no_node);
-    forest.preorder_index.assign(nodes, no_node);
-    forest.postorder_index.assign(nodes, no_node);
+    constexpr std::uint32_t none = ~std::uint32_t{0};
+    forest.preorder_index.assign(nodes, none);
+    forest.postorder_index.assign(nodes, none);
 
     struct visit {
         node_id node;
@@ -22,24 +23,24 @@ SUBLET_DECL depth_first_forest depth_first(csr_graph const& g)
     };
     std::vector<visit> path;
     auto enter = [&](node_id n) {
-        forest.preorder_index[n] = static_cast<node_id>(forest.preorder.size());
+        forest.preorder_index[n] = static_cast<std::uint32_t>(forest.preorder.size());
         forest.preorder.push_back(n);
         path.push_back({n, 0});
     };
-    for (std::size_t root = 0; root != nodes; ++root) {
-        if (forest.preorder_index[root] == no_node) enter(static_cast<node_id>(root));
+    for (node_id root = 0; root != nodes; ++root) {
+        if (forest.preorder_index[root] == none) enter(root);
         while (!path.empty()) {
             visit& top = path.back();
             node_id const here = top.node;
             auto const successors = g[here];
             if (top.edges_followed == successors.size()) {
-                forest.postorder_index[here] = static_cast<node_id>(forest.postorder.size());
+                forest.postorder_index[here] = static_cast<std::uint32_t>(forest.postorder.size());
                 forest.postorder.push_back(here);
                 path.pop_back();
                 continue;
             }
             node_id const next = successors[top.edges_followed++];
-            if (forest.preorder_index[next] != no_node) continue;
+            if (forest.preorder_index[next] != none) continue;
             forest.parent[next] = here;
             enter(next);
         }
@@ -64,21 +65,21 @@ SUBLET_DECL std::vector<node_id> reverse_postorder(depth_first_forest const& for
 
 // --- preorder forest -------------------------------------------------------------------------------------
 
-SUBLET_DECL detail::preorder_forest number_preorder(std::vector<node_id> const& parent,
+SUBLET_DECL detail::preorder_forest number_preorder(table<node_id, node_id> const& parent,
                                                     std::vector<node_id> const& order)
 {
     std::size_t const nodes = parent.size();
     detail::preorder_forest result;
     result.preorder = std::vector<node_id>(nodes);
-    result.preorder_index = std::vector<node_id>(nodes);
+    result.preorder_index = table<node_id, std::uint32_t>(nodes);
     result.end.assign(nodes, 1); // first the size of each subtree, from the second loop on its end
     for (std::size_t i = nodes; i-- != 0;)
         if (node_id const n = order[i]; parent[n] != no_node) result.end[parent[n]] += result.end[n];
 
-    node_id next_root = 0;
-    std::vector<node_id> next_child(nodes); // by node: preorder index of its next child
+    std::uint32_t next_root = 0;
+    table<node_id, std::uint32_t> next_child(nodes); // of each node: preorder index of its next child
     for (node_id n : order) {
-        node_id& next = parent[n] == no_node ? next_root : next_child[parent[n]];
+        std::uint32_t& next = parent[n] == no_node ? next_root : next_child[parent[n]];
         result.preorder_index[n] = next;
         result.preorder[next] = n;
         next_child[n] = next + 1;
@@ -92,14 +93,14 @@ SUBLET_DECL detail::preorder_forest number_preorder(std::vector<node_id> const& 
 
 // --- dominators ------------------------------------------------------------------------------------------
 
-SUBLET_DECL dominator_tree dominators(csr_graph const& g, csr_rows const& predecessors,
+SUBLET_DECL dominator_tree dominators(csr_graph const& g, csr_rows<node_id, node_id> const& predecessors,
                                       depth_first_forest const& search)
 {
     std::size_t const nodes = g.rows();
-    std::vector<node_id> const& postorder_index = search.postorder_index;
+    table<node_id, std::uint32_t> const& postorder_index = search.postorder_index;
     std::vector<node_id> const order = detail::reverse_postorder(search);
     dominator_tree tree;
-    std::vector<node_id>& parent = tree.parent;
+    table<node_id, node_id>& parent = tree.parent;
     parent.assign(nodes, no_node);
 
     auto intersect = [&](node_id a, node_id b) {
@@ -144,7 +145,7 @@ SUBLET_DECL node_id loop_forest::outermost_excluding(node_id n, node_id avoided)
     return result;
 }
 
-SUBLET_DECL loop_forest loops(csr_graph const& g, csr_rows const& predecessors,
+SUBLET_DECL loop_forest loops(csr_graph const& g, csr_rows<node_id, node_id> const& predecessors,
                               depth_first_forest const& search)
 {
     std::size_t const nodes = g.rows();
@@ -153,8 +154,8 @@ SUBLET_DECL loop_forest loops(csr_graph const& g, csr_rows const& predecessors,
     forest.kind.assign(nodes, loop_forest::loop_kind::none);
 
     // Inner loops are collapsed: a node is represented by itself or by a header.
-    std::vector<node_id> uf_parent(nodes);
-    for (std::size_t n = 0; n != nodes; ++n) uf_parent[n] = static_cast<node_id>(n);
+    table<node_id, node_id> uf_parent(nodes);
+    for (node_id n = 0; n != nodes; ++n) uf_parent[n] = n;
     auto representative = [&uf_parent](node_id n) {
         while (uf_parent[n] != n) n = uf_parent[n] = uf_parent[uf_parent[n]];
         return n;
@@ -167,7 +168,7 @@ SUBLET_DECL loop_forest loops(csr_graph const& g, csr_rows const& predecessors,
     };
     constexpr std::size_t none = ~std::size_t{0};
     std::vector<entry_edge> entry_edges;
-    std::vector<std::size_t> first_entry_edge;
+    table<node_id, std::size_t> first_entry_edge;
 
     std::vector<node_id> body;
     std::size_t tree_end = nodes; // in preorder; nodes from here on belong to later trees

@@ -50,7 +50,7 @@ SUBLET_DECL void detail::expect_listed_order(snapshot const& p, std::vector<node
 SUBLET_DECL snapshot detail::with_reads_in_steps(snapshot const& p)
 {
     auto const uses = p.edge_uses();
-    csr_rows const ends = csr_rows::gathered(p.nodes(), [uses](auto add) {
+    auto const ends = csr_rows<node_id, value_id>::gathered(p.nodes(), [uses](auto add) {
         for (edge_use u : uses) add(u.pred, u.value);
     });
     return with_effects(p, p.values(), [&](node_id n, effect_sink& sink) {
@@ -76,7 +76,7 @@ SUBLET_DECL snapshot snapshot::as_control_flow() const
     if (edges_ == edge_meaning::control_flow) return *this;
     detail::expect_forward_edges(*this);
     snapshot flow = edge_uses().empty() ? *this : detail::with_reads_in_steps(*this);
-    csr_rows next = csr_rows::gathered(nodes(), [this](auto add) {
+    auto next = csr_rows<node_id, node_id>::gathered(nodes(), [this](auto add) {
         for (node_id n = 1; n < nodes(); ++n) add(n - 1, n);
     });
     flow.edges_ = edge_meaning::control_flow;
@@ -86,7 +86,7 @@ SUBLET_DECL snapshot snapshot::as_control_flow() const
 }
 
 SUBLET_DECL snapshot::snapshot(std::size_t values, edge_meaning edges, csr_graph successors,
-                               std::vector<step_id> node_end, detail::effect_record record)
+                               table<node_id, step_id> node_end, detail::effect_record record)
     : values_(values), edges_(edges), successors_(std::move(successors)),
       predecessors_(successors_.items() == 0 ? successors_ : successors_.transposed(successors_.rows())),
       node_end_(std::move(node_end)), record_(std::move(record))
@@ -121,7 +121,7 @@ SUBLET_DECL void snapshot::effects(node_id n, effect_sink& sink) const
         for (overwrite o : overwrites(s)) sink.may_overwrite(o.in, o.out);
         for (said_view const& say : equal_keys<&said_view::step>(record_.said_views, s))
             sink.record_->said_views.push_back(
-                {static_cast<step_id>(sink.record_->step_begin.size() - 1), say.value, say.of, say.offset});
+                {step_id::of(sink.record_->step_begin.size() - 1), say.value, say.of, say.offset});
         detail::copy_promises(*this, s, sink);
     }
     for (edge_use u : edge_uses(n)) sink.use_at_end_of(u.pred, u.value);

@@ -12,6 +12,8 @@
 #include <sublet/impl/antichain.ipp>
 #include <sublet/impl/bit_rows.ipp>
 #include <sublet/impl/contents.ipp>
+#include <sublet/impl/errors.ipp>
+#include <sublet/impl/ids.ipp>
 #include <sublet/impl/overwrite_matching.ipp>
 #include <sublet/impl/plan_requirements.ipp>
 #include <sublet/impl/range_sets.ipp>

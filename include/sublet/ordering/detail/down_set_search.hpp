@@ -116,8 +116,8 @@ public:
     {
         for (std::size_t i = 0; i != ready_.size(); ++i)
             for (word rest = ready_[i]; rest != 0; rest &= rest - 1) {
-                auto const n = static_cast<node_id>(i * bit_rows::word_bits +
-                                                    static_cast<std::size_t>(std::countr_zero(rest)));
+                auto const n =
+                    node_id::of(i * bit_rows::word_bits + static_cast<std::size_t>(std::countr_zero(rest)));
                 if (!visit(n)) return;
             }
     }
@@ -160,9 +160,9 @@ private:
     deferral_graph const& d_;
     down_set_walk walk_;
     std::vector<word> ready_;
-    std::vector<std::uint32_t> waits_;
-    csr_rows in_place_writers_;          // by node: which must run before it may move at once
-    std::vector<std::size_t> node_work_; // by node: its touches and edges
+    table<node_id, std::uint32_t> waits_;
+    csr_rows<node_id, node_id> in_place_writers_; // of each node: which must run before it may move at once
+    table<node_id, std::size_t> node_work_;       // of each node: its touches and edges
     std::uint64_t work_ = 0;
     std::vector<node_id> trail_;
     std::vector<byte_count> live_before_; // by node of the trail: live bytes before it

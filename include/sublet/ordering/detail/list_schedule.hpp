@@ -90,7 +90,7 @@ public:
             }
             sum_left_[b] -= n;
             if (--left_[b] == 1 && !g_.is_kept[b]) {
-                node_id const last = static_cast<node_id>(sum_left_[b]);
+                node_id const last = node_id::of(sum_left_[b]);
                 ends_[last] += g_.size[b];
                 changed(last);
             }
@@ -98,17 +98,17 @@ public:
     }
 
 private:
-    static csr_rows touched_by(order_graph const& g); // by node: its buffers, each once
+    static csr_rows<node_id, buffer_id> touched_by(order_graph const& g); // the buffers of each node, once
 
     order_graph const& g_;
     peak_walk walk_;
-    csr_rows touched_by_;                           // by node: buffers
-    csr_rows touches_;                              // by buffer: nodes
-    std::vector<byte_count> begins_, ends_;         // by node
-    std::vector<unsigned char> is_plain_, has_run_; // by node
-    std::vector<unsigned char> has_begun_;          // by buffer
-    std::vector<std::uint32_t> left_;               // by buffer: nodes that have not run
-    std::vector<std::uint64_t> sum_left_;           // by buffer: the sum of their ids
+    csr_rows<node_id, buffer_id> touched_by_;
+    csr_rows<buffer_id, node_id> touches_;
+    table<node_id, byte_count> begins_, ends_;
+    table<node_id, unsigned char> is_plain_, has_run_;
+    table<buffer_id, unsigned char> has_begun_;
+    table<buffer_id, std::uint32_t> left_;     // nodes that touch the buffer and have not run
+    table<buffer_id, std::uint64_t> sum_left_; // the sum of their ids
 };
 
 // --- ready nodes -----------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ private:
 /// The growth of a node, and its rank among nodes of equal growth: lowest first.
 struct node_priority {
     std::uint64_t growth_key = ~std::uint64_t{0};
-    node_id rank = no_node;
+    std::uint32_t rank = ~std::uint32_t{0};
     node_id node = no_node;
 
     friend constexpr bool operator<(node_priority const& a, node_priority const& b) noexcept
@@ -148,7 +148,7 @@ public:
 
     /// Inserts a node, or updates its keys.  O(log needs)
     /// Requires:   one of its possible needs is at least `need`.
-    void put(node_id n, byte_count need, std::uint64_t growth_key, node_id rank);
+    void put(node_id n, byte_count need, std::uint64_t growth_key, std::uint32_t rank);
 
     /// Requires:   it is in the queue.  O(log needs)
     void take(node_id n)
@@ -167,9 +167,9 @@ private:
     void set(std::size_t place, node_priority const& priority);
 
     static constexpr std::uint32_t no_place = ~std::uint32_t{0};
-    std::vector<byte_count> needs_;    // possible ones, ascending
-    csr_rows places_;                  // by node, ascending
-    std::vector<std::uint32_t> place_; // by node: its current leaf
+    std::vector<byte_count> needs_;           // possible ones, ascending
+    csr_rows<node_id, std::uint32_t> places_; // of each node, ascending
+    table<node_id, std::uint32_t> place_;     // of each node: its current leaf
     std::size_t leaf_count_ = 1;
     std::vector<node_priority> best_; // of [2i] and [2i + 1]; needs_[i] has leaf leaves_ + i
 };

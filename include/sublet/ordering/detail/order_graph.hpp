@@ -33,22 +33,23 @@
 namespace sublet::detail {
 
 struct order_graph {
-    csr_rows after;                ///< by node: its direct successors, ascending, each once
-    csr_rows before;               ///< by node: its direct predecessors, ascending, each once
-    std::vector<step_range> steps; ///< by node
-    std::vector<node_id> listed;   ///< the order in which the program lists them; it may be infeasible
+    csr_rows<node_id, node_id> after;  ///< the direct successors of each node, ascending, each once
+    csr_rows<node_id, node_id> before; ///< the direct predecessors of each node, ascending, each once
+    table<node_id, step_range> steps;  ///< of each node
+    std::vector<node_id> listed;       ///< the order in which the program lists them; it may be infeasible
 
-    csr_rows held;  ///< by step: the buffers that it touches and holds to its end, ascending, each once
-    csr_rows early; ///< by step: the buffers that it only reads early, ascending
+    /// The buffers that each step touches and holds to its end, ascending, each once.
+    csr_rows<step_id, buffer_id> held;
+    csr_rows<step_id, buffer_id> early; ///< the buffers that each step only reads early, ascending
     /// By step: which results may be computed in place of which operands, provided that no other step touches
     /// the operand later or the result earlier. Pairs that no order can use are left out.
     std::vector<overwrite_pair> pairs;
-    std::vector<std::uint32_t> first_pair; ///< by step, and a final end
+    table<step_id, std::uint32_t> first_pair; ///< of each step, and a final end
 
-    std::vector<byte_count> size;           ///< by buffer, of those that are planned
-    std::vector<std::uint32_t> touch_count; ///< by buffer: how many steps touch it
-    std::vector<unsigned char> is_given;    ///< by buffer: it is live from the start
-    std::vector<unsigned char> is_kept;     ///< by buffer: it is live to the end
+    table<buffer_id, byte_count> size;           ///< of each planned buffer
+    table<buffer_id, std::uint32_t> touch_count; ///< how many steps touch it
+    table<buffer_id, unsigned char> is_given;    ///< it is live from the start
+    table<buffer_id, unsigned char> is_kept;     ///< it is live to the end
 
     std::optional<dependence_violation> violation; ///< no order exists; the other members mean nothing
 

@@ -33,7 +33,7 @@
 namespace sublet::detail {
 
 struct order_window {
-    std::vector<node_id> nodes;           ///< by number in the window: its id in the whole graph
+    table<node_id, node_id> nodes;        ///< of each node of the window: its id in the whole graph
     order_graph graph;                    ///< nodes and buffers renumbered, nodes in their given order
     byte_count live_through = 0;          ///< bytes live throughout, without the next ones
     byte_count untouched_input_bytes = 0; ///< given bytes never touched, live while the first step runs
@@ -59,9 +59,10 @@ struct order_window {
 
 /// The nodes of a window without the deferred ones.
 struct deferral_graph {
-    std::vector<unsigned char> is_deferred; ///< by node
-    csr_rows deferred; ///< by node, ascending: deferred nodes that it needs, transitively; deferred: none
-    csr_rows after, before; ///< among all others: edges, direct or through deferred nodes
+    table<node_id, unsigned char> is_deferred;
+    /// The deferred nodes that each node needs, transitively, ascending; none of a deferred one.
+    csr_rows<node_id, node_id> deferred;
+    csr_rows<node_id, node_id> after, before; ///< among all others: edges, direct or through deferred nodes
 };
 
 /// Ensures:    for every order of the window there is one with no higher peak in which each deferred node
@@ -115,8 +116,8 @@ public:
     {
         for (std::size_t i = 0; i != done_.size(); ++i)
             for (word rest = done_[i] ^ set[i]; rest != 0; rest &= rest - 1) {
-                auto const n = static_cast<node_id>(i * bit_rows::word_bits +
-                                                    static_cast<std::size_t>(std::countr_zero(rest)));
+                auto const n =
+                    node_id::of(i * bit_rows::word_bits + static_cast<std::size_t>(std::countr_zero(rest)));
                 bool const is_removed = has_run(n);
                 std::uint32_t const by = is_removed ? 1 : ~std::uint32_t{0};
                 for (step_id s = w_.graph.steps[n].first; s != w_.graph.steps[n].last; ++s) count(s, by);
@@ -138,7 +139,7 @@ private:
     byte_count saved(step_id s, bool is_first);
 
     order_window const& w_;
-    std::vector<std::uint32_t> remaining_; // by buffer: steps of the window
+    table<buffer_id, std::uint32_t> remaining_; // steps of the window that touch the buffer
     std::vector<word> done_;
     std::vector<overwrite_pair> candidates_;
     byte_count live_;

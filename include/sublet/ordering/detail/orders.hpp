@@ -36,8 +36,8 @@ namespace sublet::detail {
 ///
 /// Source: the order of Caffe2's memory optimizer for inference (memonger.py, 2017).
 
-/// By node: the number of nodes on the longest path from it to a sink, itself included.  O(E + V log V)
-[[nodiscard]] std::vector<std::uint32_t> path_lengths(order_graph const& g);
+/// Of each node: the number of nodes on the longest path from it to a sink, itself included.  O(E + V log V)
+[[nodiscard]] table<node_id, std::uint32_t> path_lengths(order_graph const& g);
 
 /// Of nodes with equally long paths the first listed runs first.  O(E + V log V)
 [[nodiscard]] std::vector<node_id> longest_path(order_graph const& g);

@@ -34,15 +34,15 @@ struct order_search_limits {
 ///     listed 3 0 1 2          0 ──► 1 ──► 3        runs 0 1 3 2: of the ready nodes always
 ///                             └───► 2              the one that is listed first
 
-/// By node: its position in the listed order.
-[[nodiscard]] std::vector<node_id> listed_places(order_graph const& g);
+/// Of each node: its place in the listed order.
+[[nodiscard]] table<node_id, std::uint32_t> listed_places(order_graph const& g);
 
 /// The ready node with the lowest rank runs next; among equal ranks, the one that is listed first.
 ///
 /// Requires:   `rank` has an entry for each node; the graph has no violation.
 /// Complexity: O(E + V log V).
 [[nodiscard]] std::vector<node_id> order_by_rank(order_graph const& g,
-                                                 std::vector<std::uint64_t> const& rank);
+                                                 table<node_id, std::uint64_t> const& rank);
 
 /// The listed order itself if the program can run in it, in O(V + E); otherwise O(E + V log V).
 [[nodiscard]] std::vector<node_id> topological(order_graph const& g);
@@ -99,7 +99,7 @@ private:
     byte_count saved(step_id s, bool is_first);
 
     order_graph const& g_;
-    std::vector<std::uint32_t> remaining_; // by buffer: steps
+    table<buffer_id, std::uint32_t> remaining_; // steps that touch the buffer
     std::vector<record> log_;
     std::vector<overwrite_pair> candidates_;
     byte_count live_ = 0, peak_ = 0, untouched_input_bytes_ = 0;

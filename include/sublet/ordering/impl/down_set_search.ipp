@@ -45,7 +45,7 @@ SUBLET_DECL safe_moves::safe_moves(order_window const& w, deferral_graph const& 
     : d_(d), walk_(w), ready_(bit_rows::words_for(w.graph.nodes()), 0)
 {
     order_graph const& g = w.graph;
-    auto const count = static_cast<node_id>(g.nodes());
+    auto const count = static_cast<std::uint32_t>(g.nodes());
     for (node_id n = 0; n != count; ++n) {
         waits_.push_back(static_cast<std::uint32_t>(d.before[n].size()));
         if (!d.is_deferred[n] && waits_[n] == 0) flip_ready(n);
@@ -56,7 +56,7 @@ SUBLET_DECL safe_moves::safe_moves(order_window const& w, deferral_graph const& 
     waits_for_first_ = w.is_at_start && is_first_special;
 
     // A node that defines a result must wait for the other nodes that can compute this result in place.
-    csr_rows const writers = csr_rows::gathered(g.buffers(), [&](auto add) { // by result
+    auto const writers = csr_rows<buffer_id, node_id>::gathered(g.buffers(), [&](auto add) { // of each result
         for (node_id n = 0; n != count; ++n)
             for (step_id s = g.steps[n].first; s != g.steps[n].last; ++s)
                 for (overwrite_pair const& pair : g.pairs_of(s)) add(pair.out, n);

@@ -8,23 +8,23 @@ namespace sublet::detail {
 
 SUBLET_DECL order_cuts cut_order(order_window const& w, deferral_graph const& d)
 {
-    auto const count = static_cast<node_id>(w.graph.nodes());
+    auto const count = static_cast<std::uint32_t>(w.graph.nodes());
     // The order can be cut after n if each node before n has a successor up to n, and each node after n has a
     // predecessor from n on.
-    std::vector<node_id> first_succ(count, count); // by node: its first successor
-    std::vector<node_id> last_pred(count, 0);      // by node: its last predecessor, and 1
+    table<node_id, node_id> first_succ(count, count); // the first successor of each node
+    table<node_id, node_id> last_pred(count, 0);      // the node after the last predecessor of each node
     for (node_id n = 0; n != count; ++n) {
         if (!d.after[n].empty()) first_succ[n] = d.after[n].front();
         if (!d.before[n].empty()) last_pred[n] = d.before[n].back() + 1;
     }
-    std::vector<node_id> min_last_pred(std::size_t{count} + 1, count); // over all nodes from here on
+    table<node_id, node_id> min_last_pred(std::size_t{count} + 1, count); // over all nodes from here on
     for (node_id n = count; n-- != 0;)
         min_last_pred[n] =
             d.is_deferred[n] ? min_last_pred[n + 1] : smaller(min_last_pred[n + 1], last_pred[n]);
 
     order_cuts result;
     result.first.push_back(0);
-    std::vector<unsigned char> is_emitted(count, 0);
+    table<node_id, unsigned char> is_emitted(count, 0);
     node_id max_first_succ = 0; // over all nodes before
     for (node_id n = 0; n != count; ++n) {
         if (d.is_deferred[n]) continue;

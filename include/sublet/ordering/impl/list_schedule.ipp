@@ -19,7 +19,7 @@ SUBLET_DECL order_graph mirrored(order_graph const& g)
     result.is_kept = g.is_given;
 
     std::vector<overwrite_pair> best;
-    std::vector<std::uint32_t> found(g.buffers(), ~std::uint32_t{0}); // by operand: its index in `best`
+    table<buffer_id, std::uint32_t> found(g.buffers(), ~std::uint32_t{0}); // of each operand in `best`
     for (node_id n = 0; n != g.nodes(); ++n) {
         result.steps.push_back(g.steps[n]);
         for (step_id i = g.steps[n].first; i != g.steps[n].last; ++i) {
@@ -73,15 +73,15 @@ SUBLET_DECL pressure_tracker::pressure_tracker(order_graph const& g)
     }
     for (buffer_id b = 0; b != g.buffers(); ++b) {
         has_begun_[b] = g.is_given[b];
-        if (left_[b] == 1 && !g.is_kept[b]) ends_[to_size(sum_left_[b])] += g.size[b];
+        if (left_[b] == 1 && !g.is_kept[b]) ends_[node_id::of(sum_left_[b])] += g.size[b];
     }
 }
 
 SUBLET_DECL std::vector<sort_key> pressure_tracker::possible_needs() const
 {
     std::vector<sort_key> result;
-    std::vector<node_id> begun_by(g_.buffers(), no_node);
-    std::vector<std::uint32_t> seen(g_.buffers()); // by buffer: steps of the node that touch it
+    table<buffer_id, node_id> begun_by(g_.buffers(), no_node);
+    table<buffer_id, std::uint32_t> seen(g_.buffers()); // steps of the node that touch the buffer
     for (node_id n : topological(g_)) {
         byte_count begun = 0, more = 0;
         for (buffer_id b : touched_by_[n]) {
@@ -111,10 +111,10 @@ SUBLET_DECL std::vector<sort_key> pressure_tracker::possible_needs() const
     return result;
 }
 
-SUBLET_DECL csr_rows pressure_tracker::touched_by(order_graph const& g)
+SUBLET_DECL csr_rows<node_id, buffer_id> pressure_tracker::touched_by(order_graph const& g)
 {
-    std::vector<node_id> seen(g.buffers(), no_node);
-    csr_rows result;
+    table<buffer_id, node_id> seen(g.buffers(), no_node);
+    csr_rows<node_id, buffer_id> result;
     for (node_id n = 0; n != g.nodes(); ++n) {
         auto add_once = [&](buffer_id b) {
             if (seen[b] != n) result.append(b);
@@ -137,14 +137,14 @@ SUBLET_DECL ready_nodes::ready_nodes(std::size_t nodes, std::vector<sort_key> po
     sort_by_key(possible_needs);
     needs_.reserve(possible_needs.size());
     for (sort_key const& a : possible_needs) needs_.push_back(a.key);
-    places_ = csr_rows::gathered(nodes, [&](auto add) {
+    places_ = csr_rows<node_id, std::uint32_t>::gathered(nodes, [&](auto add) {
         for (std::uint32_t i = 0; i != possible_needs.size(); ++i) add(possible_needs[i].id, i);
     });
     while (leaf_count_ <= possible_needs.size()) leaf_count_ *= 2;
     best_.resize(2 * leaf_count_);
 }
 
-SUBLET_DECL void ready_nodes::put(node_id n, byte_count need, std::uint64_t growth_key, node_id rank)
+SUBLET_DECL void ready_nodes::put(node_id n, byte_count need, std::uint64_t growth_key, std::uint32_t rank)
 {
     auto const places = places_[n];
     std::size_t at = 0;
@@ -199,8 +199,9 @@ SUBLET_DECL std::vector<node_id> list_schedule(order_graph const& g, std::vector
     if (preferred.size() != g.nodes()) broken_order(preferred, g.nodes());
     pressure_tracker pressure(g);
     ready_nodes ready(g.nodes(), pressure.possible_needs());
-    std::vector<node_id> rank(g.nodes()), waits(g.nodes()), order, changed;
-    for (node_id at = 0; at != g.nodes(); ++at) rank[preferred[at]] = at;
+    table<node_id, std::uint32_t> rank(g.nodes()), waits(g.nodes());
+    std::vector<node_id> order, changed;
+    for (std::uint32_t at = 0; at != g.nodes(); ++at) rank[preferred[at]] = at;
     order.reserve(g.nodes());
 
     std::uint64_t const zero_growth = std::uint64_t{1} << 63; // as many bytes live after as before
@@ -210,7 +211,7 @@ SUBLET_DECL std::vector<node_id> list_schedule(order_graph const& g, std::vector
         ready.put(n, pressure.need(n), growth_key, rank[n]);
     };
     for (node_id n = 0; n != g.nodes(); ++n) {
-        waits[n] = static_cast<node_id>(g.before[n].size());
+        waits[n] = static_cast<std::uint32_t>(g.before[n].size());
         if (waits[n] == 0) put(n);
     }
     while (!ready.empty()) {

@@ -18,20 +18,21 @@ namespace sublet::detail {
 /// The dependences of nodes, from those of their steps.
 SUBLET_DECL void order_nodes(order_graph& result, dependence_graph const& g, snapshot const& p)
 {
-    std::vector<node_id> node_of(p.steps());
+    table<step_id, node_id> node_of(p.steps());
     for (node_id n = 0; n != p.nodes(); ++n) {
         result.steps.push_back(p.steps_of(n));
         for (step_id s = result.steps[n].first; s != result.steps[n].last; ++s) node_of[s] = n;
     }
-    csr_rows const listed = csr_rows::gathered(p.nodes(), [&](auto add) {
-        for (step_id at = 0; at != g.positions(); ++at)
-            for (step_id next : g.after[at]) {
+    using edges = csr_rows<node_id, node_id>;
+    auto const listed = edges::gathered(p.nodes(), [&](auto add) {
+        for (position_id at = 0; at != g.positions(); ++at)
+            for (position_id next : g.after[at]) {
                 node_id const from = node_of[g.step_at[at]], to = node_of[g.step_at[next]];
                 if (from != to) add(to, from);
             }
     });
     // Transposing twice sorts the lists; the second pass removes duplicates.
-    csr_rows const turned = listed.transposed(p.nodes());
+    edges const turned = listed.transposed(p.nodes());
     auto once = [&](auto add) {
         for (node_id from = 0; from != p.nodes(); ++from) {
             node_id last = no_node;
@@ -39,11 +40,12 @@ SUBLET_DECL void order_nodes(order_graph& result, dependence_graph const& g, sna
                 if (to != last) add(last = to, from);
         }
     };
-    result.before = csr_rows::gathered(p.nodes(), once);
+    result.before = edges::gathered(p.nodes(), once);
     result.after = result.before.transposed(p.nodes());
 
-    std::vector<node_id> waits;
-    for (node_id n = 0; n != p.nodes(); ++n) waits.push_back(static_cast<node_id>(result.before[n].size()));
+    std::vector<std::uint32_t> waits; // by node
+    for (node_id n = 0; n != p.nodes(); ++n)
+        waits.push_back(static_cast<std::uint32_t>(result.before[n].size()));
     if (topological_points(result.after, waits, dependence_options::position_order::breadth_first).size() ==
         p.nodes())
         return;
@@ -98,7 +100,7 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
     }
 
     auto const role = options.role.tabulate(p.values(), "role");
-    live_ranges touched{std::vector<live_range>(p.values()), 1, std::nullopt};
+    live_ranges touched{table<value_id, live_range>(p.values()), 1, std::nullopt};
     for (value_id v = 0; v != p.values(); ++v)
         if (has_role(role[v], value_role::input) || has_role(role[v], value_role::output))
             touched.of[v] = {0, 1};
@@ -107,29 +109,31 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
     for (edge_use u : p.edge_uses()) touched.of[u.value] = {0, 1};
     buffer_table const table = gather_buffers(touched, options);
 
-    std::vector<buffer_id> planned(table.buffers.size(),
-                                   no_buffer); // by buffer of the table: its number in the result
+    // Of each buffer of the table: its number in the result.
+    sublet::table<buffer_id, buffer_id> planned(table.buffers.size(), no_buffer);
     for (buffer_id b = 0; b != table.buffers.size(); ++b) {
         if (!table.buffers[b].is_planned()) continue;
-        planned[b] = static_cast<buffer_id>(result.size.size());
+        planned[b] = buffer_id::of(result.size.size());
         result.size.push_back(table.buffers[b].size);
         result.is_given.push_back(has_role(table.buffers[b].role, value_role::input));
         result.is_kept.push_back(has_role(table.buffers[b].role, value_role::output));
     }
     result.touch_count.assign(result.size.size(), 0);
 
-    csr_rows const at_end = csr_rows::gathered(p.steps(), [&](auto add) { // read after the step has written
+    // Read after the step has written.
+    auto const at_end = csr_rows<step_id, value_id>::gathered(p.steps(), [&](auto add) {
         for (edge_use u : p.edge_uses()) add(p.steps_of(u.pred).last - 1, u.value);
     });
-    // While a step is processed, by buffer: the one value that it reads, and whether it does nothing else.
+    // While a step is processed, of each buffer: the one value that it reads, and whether it does nothing
+    // else.
     struct touches_of_step {
         step_id at = no_step, held_at = no_step;
         value_id read = no_value;
         bool reads_only_that = false;
     };
-    std::vector<touches_of_step> seen(result.size.size());
-    std::vector<step_id> defined_at(p.values(), no_step); // by value: its last defining step
-    std::vector<buffer_id> own;                           // the buffers of the step
+    sublet::table<buffer_id, touches_of_step> seen(result.size.size());
+    sublet::table<value_id, step_id> defined_at(p.values(), no_step); // the last step that defines it
+    std::vector<buffer_id> own;                                       // the buffers of the step
     auto number_of = [&](value_id v) { return planned[table.buffer_of[v]]; };
     for (step_id s = 0; s != p.steps(); ++s) {
         own.clear();
@@ -181,10 +185,11 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
 
 SUBLET_DECL std::vector<node_id> any_order(order_graph const& g)
 {
-    std::vector<node_id> waits(g.nodes()), order;
+    table<node_id, std::uint32_t> waits(g.nodes());
+    std::vector<node_id> order;
     order.reserve(g.nodes());
     for (node_id n = 0; n != g.nodes(); ++n) {
-        waits[n] = static_cast<node_id>(g.before[n].size());
+        waits[n] = static_cast<std::uint32_t>(g.before[n].size());
         if (waits[n] == 0) order.push_back(n);
     }
     for (std::size_t i = 0; i != order.size(); ++i)
@@ -212,7 +217,7 @@ SUBLET_DECL byte_count node_lower_bound(order_graph const& g, node_id n,
     for (touched_buffer const& t : touched) {
         if (t.is_begun && t.is_needed) continue; // counted in `live_through`
         step_id const first = t.is_begun ? steps.first : t.first;
-        step_id const last = t.is_needed ? steps.last : t.ends_early ? t.last : t.last + 1;
+        step_id const last = t.is_needed ? +steps.last : t.ends_early ? +t.last : t.last + 1;
         if (first >= last) continue;
         begin_bytes[first - steps.first] += g.size[t.buffer];
         end_bytes[last - steps.first] += g.size[t.buffer];
@@ -243,11 +248,11 @@ SUBLET_DECL byte_count node_lower_bound(order_graph const& g, node_id n,
 SUBLET_DECL byte_count max_node_lower_bound(order_graph const& g)
 {
     std::size_t const nodes = g.nodes(), buffers = g.buffers();
-    // By node: its touches, each buffer once, ascending.
+    // The touches of each node, each buffer once, ascending.
     std::vector<touched_buffer> touches;
-    std::vector<std::size_t> first_touch{0};
+    table<node_id, std::size_t> first_touch(1, 0);
     {
-        std::vector<std::size_t> seen(buffers, 0); // by buffer: its index in `touches`, and 1
+        table<buffer_id, std::size_t> seen(buffers, 0); // its index in `touches`, and 1
         for (node_id n = 0; n != nodes; ++n) {
             auto add_touch = [&](buffer_id b, step_id s, bool is_early) {
                 if (seen[b] <= first_touch.back()) {
@@ -268,12 +273,12 @@ SUBLET_DECL byte_count max_node_lower_bound(order_graph const& g)
         }
     }
 
-    std::vector<byte_count> live_through(nodes, 0);
+    table<node_id, byte_count> live_through(nodes, 0);
     if (std::uint64_t{nodes} * buffers <= std::uint64_t{1} << 31) {
         std::vector<node_id> const order = any_order(g);
         // 64 buffers at a time: those live before each node, and those needed after it.
-        std::vector<std::uint64_t> own(nodes), before(nodes), touched_after(nodes);
-        std::vector<std::size_t> begin = first_touch, end = first_touch; // by node: its touches among the 64
+        table<node_id, std::uint64_t> own(nodes), before(nodes), touched_after(nodes);
+        table<node_id, std::size_t> begin = first_touch, end = first_touch; // of its touches among the 64
         for (buffer_id low = 0; low < buffers; low += 64) {
             std::uint64_t live_in = 0, live_out = 0;
             for (buffer_id b = low; b < buffers && b - low < 64; ++b) {
@@ -297,7 +302,7 @@ SUBLET_DECL byte_count max_node_lower_bound(order_graph const& g)
             }
             for (node_id n = 0; n != nodes; ++n) {
                 for (std::uint64_t bits = before[n] & touched_after[n]; bits != 0; bits &= bits - 1)
-                    live_through[n] += g.size[low + static_cast<buffer_id>(std::countr_zero(bits))];
+                    live_through[n] += g.size[low + static_cast<std::uint32_t>(std::countr_zero(bits))];
                 for (std::size_t i = begin[n]; i != end[n]; ++i) {
                     touched_buffer& t = touches[i];
                     t.is_begun = (before[n] >> (t.buffer - low) & 1) != 0;

@@ -21,18 +21,19 @@ SUBLET_DECL order_window window_of(order_graph const& g, peak_walk const& walk,
     w.live_through = walk.live();
 
     std::vector<sort_key> numbers; // {node, number}
-    for (node_id n : nodes) numbers.push_back({n, 0, static_cast<node_id>(numbers.size())});
+    for (node_id n : nodes) numbers.push_back({n, 0, static_cast<std::uint32_t>(numbers.size())});
     sort_by_key(numbers);
     for (std::size_t i = 1; i < numbers.size(); ++i)
         SUBLET_EXPECTS(numbers[i - 1].key != numbers[i].key, "sublet: a window names node % twice",
                        numbers[i].key);
+    constexpr std::uint32_t none = ~std::uint32_t{0};
     auto number_of = [](std::vector<sort_key> const& table, std::uint32_t id) {
         std::size_t const at =
             partition_point(table.size(), [&](std::size_t i) { return table[i].key >= id; });
-        return at != table.size() && table[at].key == id ? table[at].id : no_node;
+        return at != table.size() && table[at].key == id ? table[at].id : none;
     };
-    auto const count = static_cast<node_id>(nodes.size());
-    sub.after = csr_rows::gathered(count, [&](auto add) {
+    auto const count = static_cast<std::uint32_t>(nodes.size());
+    sub.after = csr_rows<node_id, node_id>::gathered(count, [&](auto add) {
         for (node_id n = 0; n != count; ++n)
             for (node_id other : g.before[nodes[n]]) {
                 node_id const from = number_of(numbers, other);
@@ -55,13 +56,13 @@ SUBLET_DECL order_window window_of(order_graph const& g, peak_walk const& walk,
     std::vector<sort_key> buffers;
     for (sort_key const& t : touched) {
         if (buffers.empty() || buffers.back().key != t.key) {
-            buffers.push_back({t.key, 0, static_cast<buffer_id>(buffers.size())});
+            buffers.push_back({t.key, 0, static_cast<std::uint32_t>(buffers.size())});
             sub.touch_count.push_back(0);
         }
         ++sub.touch_count.back();
     }
     for (sort_key const& b : buffers) {
-        auto const id = static_cast<buffer_id>(b.key);
+        auto const id = buffer_id::of(b.key);
         bool const is_live_in = g.is_given[id] != 0 || walk.remaining(id) != g.touch_count[id];
         sub.size.push_back(g.size[id]);
         sub.is_given.push_back(is_live_in);
@@ -74,7 +75,7 @@ SUBLET_DECL order_window window_of(order_graph const& g, peak_walk const& walk,
     w.live_through -= w.untouched_input_bytes;
 
     for (node_id n = 0; n != count; ++n) {
-        auto const first = static_cast<step_id>(sub.held.rows());
+        auto const first = step_id::of(sub.held.rows());
         step_range const steps = g.steps[nodes[n]];
         sub.listed.push_back(n);
         sub.steps.push_back({first, first + (steps.last - steps.first)});
@@ -99,12 +100,12 @@ SUBLET_DECL order_window window_of(order_graph const& g, peak_walk const& walk,
 SUBLET_DECL deferral_graph deferred_nodes(order_window const& w)
 {
     order_graph const& g = w.graph;
-    auto const count = static_cast<node_id>(g.nodes());
+    auto const count = static_cast<std::uint32_t>(g.nodes());
     deferral_graph result;
     result.is_deferred.assign(count, 0);
 
     // A node that reads early or is overwritten may gain if another node has touched the same buffer before.
-    std::vector<unsigned char> is_sensitive(g.buffers(), 0);
+    table<buffer_id, unsigned char> is_sensitive(g.buffers(), 0);
     bool is_first_special = w.untouched_input_bytes != 0; // the first node to run has bytes of its own
     for (step_id s = 0; s != g.early.rows(); ++s)
         for (buffer_id b : g.early[s]) {
@@ -114,7 +115,7 @@ SUBLET_DECL deferral_graph deferred_nodes(order_window const& w)
     for (overwrite_pair const& pair : g.pairs) is_sensitive[pair.in] = 1;
 
     std::size_t const most_listed = 64, most_work = std::size_t{1} << 26;
-    std::vector<std::uint32_t> seen(g.buffers(), 0); // by buffer: steps that touch it, for one node
+    table<buffer_id, std::uint32_t> seen(g.buffers(), 0); // steps that touch the buffer, for one node
     std::size_t work = 0;
     auto for_each_touch = [&g](node_id n, auto visit) {
         for (step_id s = g.steps[n].first; s != g.steps[n].last; ++s) {
@@ -140,9 +141,10 @@ SUBLET_DECL deferral_graph deferred_nodes(order_window const& w)
     };
 
     // The predecessors of a node, with deferred ones replaced by their predecessors; and the deferred ones.
-    std::vector<node_id> last(count, no_node); // by node: the last one that listed it
+    using edges = csr_rows<node_id, node_id>;
+    table<node_id, node_id> last(count, no_node); // of each node: the last one that listed it
     for (node_id n = 0; n != count; ++n) {
-        auto list = [&](csr_rows const& of_others, bool deferred, csr_rows& row) {
+        auto list = [&](edges const& of_others, bool deferred, edges& row) {
             std::vector<node_id> found;
             auto add = [&](node_id other) {
                 if (last[other] != n) last[other] = n, found.push_back(other);
@@ -166,7 +168,7 @@ SUBLET_DECL deferral_graph deferred_nodes(order_window const& w)
         result.is_deferred[n] = !is_first_special && !g.after[n].empty() && waits <= most_listed &&
                                 deferred_count <= most_listed && work <= most_work && only_allocates(n);
     }
-    csr_rows before, deferred;
+    edges before, deferred;
     for (node_id n = 0; n != count; ++n) {
         if (!result.is_deferred[n]) {
             for (node_id other : result.before[n]) before.append(other);

@@ -10,9 +10,9 @@ namespace sublet::detail {
 
 // --- longest path ----------------------------------------------------------------------------------------
 
-SUBLET_DECL std::vector<std::uint32_t> path_lengths(order_graph const& g)
+SUBLET_DECL table<node_id, std::uint32_t> path_lengths(order_graph const& g)
 {
-    std::vector<std::uint32_t> length(g.nodes(), 1);
+    table<node_id, std::uint32_t> length(g.nodes(), 1);
     std::vector<node_id> const order = topological(g);
     for (std::size_t at = order.size(); at-- != 0;)
         for (node_id next : g.after[order[at]])
@@ -22,7 +22,7 @@ SUBLET_DECL std::vector<std::uint32_t> path_lengths(order_graph const& g)
 
 SUBLET_DECL std::vector<node_id> longest_path(order_graph const& g)
 {
-    std::vector<std::uint64_t> rank;
+    table<node_id, std::uint64_t> rank;
     rank.reserve(g.nodes());
     for (std::uint32_t length : path_lengths(g)) rank.push_back(descending(length));
     return order_by_rank(g, rank);
@@ -32,7 +32,7 @@ SUBLET_DECL std::vector<node_id> longest_path(order_graph const& g)
 
 SUBLET_DECL std::vector<node_id> breadth_first(order_graph const& g)
 {
-    std::vector<std::uint64_t> level(g.nodes());
+    table<node_id, std::uint64_t> level(g.nodes());
     for (node_id n : topological(g))
         for (node_id next : g.after[n]) level[next] = larger(level[next], level[n] + 1);
     return order_by_rank(g, level);
@@ -40,15 +40,17 @@ SUBLET_DECL std::vector<node_id> breadth_first(order_graph const& g)
 
 SUBLET_DECL std::vector<node_id> depth_first_order(order_graph const& g)
 {
-    std::vector<node_id> waits, order, ready;
-    for (node_id n = 0; n != g.nodes(); ++n) waits.push_back(static_cast<node_id>(g.before[n].size()));
+    table<node_id, std::uint32_t> waits;
+    std::vector<node_id> order, ready;
+    for (node_id n = 0; n != g.nodes(); ++n)
+        waits.push_back(static_cast<std::uint32_t>(g.before[n].size()));
     // In reverse listed order, so that of the nodes pushed together the first listed is on top.
     std::vector<node_id> const listed = topological(g);
-    std::vector<node_id> place(g.nodes());
-    for (node_id at = 0; at != listed.size(); ++at) place[listed[at]] = at;
+    table<node_id, std::uint32_t> place(g.nodes());
+    for (std::uint32_t at = 0; at != listed.size(); ++at) place[listed[at]] = at;
     for (std::size_t at = listed.size(); at-- != 0;)
         if (waits[listed[at]] == 0) ready.push_back(listed[at]);
-    std::vector<node_id> newly_ready; // positions in `listed`
+    std::vector<std::uint32_t> newly_ready; // places in `listed`
     while (!ready.empty()) {
         node_id const n = ready.back();
         ready.pop_back();
@@ -65,19 +67,20 @@ SUBLET_DECL std::vector<node_id> depth_first_order(order_graph const& g)
 SUBLET_DECL std::vector<node_id> on_demand(order_graph const& g)
 {
     std::vector<node_id> const listed = topological(g);
-    std::vector<node_id> place(g.nodes());
-    for (node_id at = 0; at != listed.size(); ++at) place[listed[at]] = at;
+    table<node_id, std::uint32_t> place(g.nodes());
+    for (std::uint32_t at = 0; at != listed.size(); ++at) place[listed[at]] = at;
     struct frame {
         node_id node;
         std::uint32_t first; // its first predecessor in `pending`
     };
-    std::vector<unsigned char> is_visited(g.nodes());
-    std::vector<node_id> order, pending; // positions in `listed`, descending by node
+    table<node_id, unsigned char> is_visited(g.nodes());
+    std::vector<node_id> order;
+    std::vector<std::uint32_t> pending; // places in `listed`, descending by node
     std::vector<frame> path;
     auto visit = [&](node_id n) {
         is_visited[n] = 1;
         path.push_back({n, static_cast<std::uint32_t>(pending.size())});
-        std::vector<node_id> unvisited;
+        std::vector<std::uint32_t> unvisited;
         for (node_id b : g.before[n])
             if (!is_visited[b]) unvisited.push_back(place[b]);
         std::sort(unvisited.begin(), unvisited.end());
@@ -209,7 +212,7 @@ private:
     order_graph const& g_;
     peak_walk walk_;
     std::vector<node_id> order_;
-    std::vector<byte_count> peak_at_; // by position: bytes live while its node runs
+    std::vector<byte_count> peak_at_; // by place in the order: bytes live while its node runs
     std::uint64_t& left_;
 };
 

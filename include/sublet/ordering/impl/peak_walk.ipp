@@ -12,25 +12,26 @@ namespace sublet::detail {
 
 // --- topological -----------------------------------------------------------------------------------------
 
-SUBLET_DECL std::vector<node_id> listed_places(order_graph const& g)
+SUBLET_DECL table<node_id, std::uint32_t> listed_places(order_graph const& g)
 {
-    std::vector<node_id> place(g.nodes());
-    for (node_id at = 0; at != g.nodes(); ++at) place[g.listed[at]] = at;
+    table<node_id, std::uint32_t> place(g.nodes());
+    for (std::uint32_t at = 0; at != g.nodes(); ++at) place[g.listed[at]] = at;
     return place;
 }
 
-SUBLET_DECL std::vector<node_id> order_by_rank(order_graph const& g, std::vector<std::uint64_t> const& rank)
+SUBLET_DECL std::vector<node_id> order_by_rank(order_graph const& g, table<node_id, std::uint64_t> const& rank)
 {
     SUBLET_EXPECTS(!g.violation, "sublet: there is no order in which this program can run");
     SUBLET_EXPECTS(rank.size() == g.nodes(), "sublet: a table has % entries for % nodes", rank.size(),
                    g.nodes());
-    std::vector<node_id> const place = listed_places(g);
-    std::vector<node_id> waits(g.nodes()), order;
+    table<node_id, std::uint32_t> const place = listed_places(g);
+    table<node_id, std::uint32_t> waits(g.nodes());
+    std::vector<node_id> order;
     std::priority_queue<sort_key> ready; // largest first, so both keys are descending
     auto push_ready = [&](node_id n) { ready.push({descending(rank[n]), descending(place[n]), n}); };
     order.reserve(g.nodes());
     for (node_id n = 0; n != g.nodes(); ++n) {
-        waits[n] = static_cast<node_id>(g.before[n].size());
+        waits[n] = static_cast<std::uint32_t>(g.before[n].size());
         if (waits[n] == 0) push_ready(n);
     }
     while (!ready.empty()) {
@@ -45,11 +46,11 @@ SUBLET_DECL std::vector<node_id> order_by_rank(order_graph const& g, std::vector
 
 SUBLET_DECL std::vector<node_id> topological(order_graph const& g)
 {
-    std::vector<node_id> const place = listed_places(g);
+    table<node_id, std::uint32_t> const place = listed_places(g);
     bool can_run = true;
     for (node_id n = 0; n != g.nodes(); ++n)
         for (node_id next : g.after[n]) can_run = can_run && place[n] < place[next];
-    return can_run ? g.listed : order_by_rank(g, std::vector<std::uint64_t>(g.nodes(), 0));
+    return can_run ? g.listed : order_by_rank(g, table<node_id, std::uint64_t>(g.nodes(), 0));
 }
 
 // --- peak walk -------------------------------------------------------------------------------------------

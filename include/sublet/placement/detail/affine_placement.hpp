@@ -39,9 +39,9 @@ namespace sublet::detail {
 ///             starts at or above the top of the earlier, for every batch from 1 to `most`.
 /// Complexity: O(n log^2 p), n = buffers, p = the last position; O(n + p) memory.
 /// Throws:     precondition_error if a top reaches 2^64 - 1 for `most`.
-[[nodiscard]] std::vector<affine_bytes> stack_affine(std::vector<symbolic_plan::buffer> const& buffers,
-                                                     std::vector<buffer_id> const& order, byte_count most,
-                                                     affine_bytes floor = {});
+[[nodiscard]] table<buffer_id, affine_bytes>
+stack_affine(table<buffer_id, symbolic_plan::buffer> const& buffers, std::vector<buffer_id> const& order,
+             byte_count most, affine_bytes floor = {});
 
 // --- fit affine ------------------------------------------------------------------------------------------
 
@@ -61,8 +61,9 @@ namespace sublet::detail {
 ///             batch from 1 to `most`.
 /// Complexity: O(n k^2) at worst, about O(n k) as a rule, n = buffers, k = those live together with one.
 /// Throws:     precondition_error if a top reaches 2^64 - 1 for `most`.
-[[nodiscard]] std::vector<affine_bytes> fit_affine(std::vector<symbolic_plan::buffer> const& buffers,
-                                                   std::vector<buffer_id> const& order, byte_count most);
+[[nodiscard]] table<buffer_id, affine_bytes>
+fit_affine(table<buffer_id, symbolic_plan::buffer> const& buffers, std::vector<buffer_id> const& order,
+           byte_count most);
 
 // --- improve affine --------------------------------------------------------------------------------------
 
@@ -84,7 +85,7 @@ struct batch_goal {
 
 struct affine_stacking {
     std::vector<buffer_id> order;
-    std::vector<affine_bytes> start; ///< by buffer
+    table<buffer_id, affine_bytes> start;
     double worst = 1;                ///< the largest ratio of a height to its goal; at least 1
 };
 
@@ -96,7 +97,7 @@ struct affine_stacking {
 /// Complexity: stack_affine() for each move, and O(n c) for each kept one, n = buffers, c = length of the
 ///             critical path.
 /// Throws:     precondition_error if a top reaches 2^64 - 1 for `most`.
-[[nodiscard]] affine_stacking improve_affine(std::vector<symbolic_plan::buffer> const& buffers,
+[[nodiscard]] affine_stacking improve_affine(table<buffer_id, symbolic_plan::buffer> const& buffers,
                                              std::vector<buffer_id> order,
                                              std::vector<batch_goal> const& goals, byte_count most,
                                              std::uint64_t moves, std::uint64_t seed = 0);

@@ -33,13 +33,13 @@
 namespace sublet::detail {
 
 struct placement_conflicts {
-    std::vector<std::uint32_t> first_begin{0}; ///< by buffer, and one more: its first index in `begin`
-    std::vector<step_id> begin;                ///< ascending for each buffer, at least one
-    live_range_lists ranges;                   ///< by buffer, ascending, from its first begin
+    table<buffer_id, std::uint32_t> first_begin{0}; ///< the first index in `begin`; and one more
+    std::vector<position_id> begin;                 ///< ascending for each buffer, at least one
+    buffer_range_lists ranges;                      ///< ascending, from the first begin
 
     [[nodiscard]] std::size_t buffers() const { return first_begin.size() - 1; }
-    [[nodiscard]] step_id positions() const { return ranges.positions(); }
-    [[nodiscard]] std::span<step_id const> begins(buffer_id b) const
+    [[nodiscard]] std::uint32_t positions() const { return ranges.positions(); }
+    [[nodiscard]] std::span<position_id const> begins(buffer_id b) const
     {
         return {begin.data() + first_begin[b], begin.data() + first_begin[b + 1]};
     }
@@ -63,17 +63,17 @@ private:
 /// Complexity: O(members + their begins and ranges + positions).
 template <class Lives>
 [[nodiscard]] placement_conflicts conflicts_among(std::vector<buffer_id> const& members, Lives const& lives,
-                                                  live_range_lists const& lists)
+                                                  buffer_range_lists const& lists)
 {
     SUBLET_EXPECTS(lists.values() == lives.buffers(), "sublet: conflicts are not those of the buffers");
     // Position p has index p + 1; index 0 is before all positions.
-    std::vector<step_id> rank(std::size_t{lives.positions} + 2, 0);
+    std::vector<std::uint32_t> rank(std::size_t{lives.positions} + 2, 0);
     for (buffer_id b : members) {
         if (lives.begins[b].empty()) rank[0] = 1;
-        for (step_id at : lives.begins[b]) rank[at + 1] = 1;
+        for (position_id at : lives.begins[b]) rank[at + 1] = 1;
     }
-    step_id ranks = 0;
-    for (step_id& r : rank) ranks += std::exchange(r, ranks);
+    std::uint32_t ranks = 0;
+    for (std::uint32_t& r : rank) ranks += std::exchange(r, ranks);
 
     placement_conflicts result;
     std::vector<std::uint32_t> first{0};
@@ -88,7 +88,7 @@ template <class Lives>
             result.begin.push_back(0);
             ranges.push_back({0, 1});
         }
-        for (step_id at : lives.begins[b]) result.begin.push_back(rank[at + 1]);
+        for (position_id at : lives.begins[b]) result.begin.push_back(rank[at + 1]);
         result.first_begin.push_back(static_cast<std::uint32_t>(result.begin.size()));
         for (live_range r : lists[b]) {
             if (is_given && lives.ends[b].empty()) break; // never accessed: free at once
@@ -99,7 +99,7 @@ template <class Lives>
         }
         first.push_back(static_cast<std::uint32_t>(ranges.size()));
     }
-    result.ranges = {live_range_lists::source::from_liveness, ranks, std::move(first), std::move(ranges)};
+    result.ranges = {buffer_range_lists::source::from_liveness, ranks, std::move(first), std::move(ranges)};
     return result;
 }
 
@@ -159,7 +159,7 @@ private:
     template <class Visit>
     void for_each_node_of_begins(buffer_id b, Visit visit) const
     {
-        for (step_id at : conflicts_->begins(b))
+        for (position_id at : conflicts_->begins(b))
             for (std::size_t node = at + tree_.leaves; use_[node] != 0; node /= 2) {
                 if ((use_[node] & is_queried) != 0) visit(node);
                 if ((use_[node] & has_queried_ancestor) == 0) break;
@@ -208,28 +208,28 @@ enum class concurrent_order : std::uint8_t { size_class, size, area, peak, last,
 /// By buffer, its bytes and those of all conflicting buffers; a buffer with several begins may count twice.
 ///
 /// Complexity: O(buffers + begins + ranges + positions).
-[[nodiscard]] std::vector<byte_count> conflicting_bytes(placement_conflicts const& conflicts,
-                                                        std::vector<byte_count> const& size);
+[[nodiscard]] table<buffer_id, byte_count> conflicting_bytes(placement_conflicts const& conflicts,
+                                                             table<buffer_id, byte_count> const& size);
 
 struct order_keys {
-    std::vector<byte_count> size;
-    std::vector<byte_count> conflicting; ///< bytes of the conflicting buffers and its own
-    std::vector<unsigned char> is_in_antichain;
-    std::vector<step_id> last; ///< end of the last range
+    table<buffer_id, byte_count> size;
+    table<buffer_id, byte_count> conflicting; ///< bytes of the conflicting buffers and its own
+    table<buffer_id, unsigned char> is_in_antichain;
+    table<buffer_id, position_id> last; ///< end of the last range
 };
 
-[[nodiscard]] order_keys keys_of(std::vector<placement_problem::buffer> const& buffers,
+[[nodiscard]] order_keys keys_of(table<buffer_id, placement_problem::buffer> const& buffers,
                                  placement_conflicts const& conflicts,
-                                 std::vector<unsigned char> is_in_antichain);
+                                 table<buffer_id, unsigned char> is_in_antichain);
 
-[[nodiscard]] std::vector<std::uint32_t> sorted_ids(std::vector<sort_key> entries);
+[[nodiscard]] std::vector<buffer_id> sorted_ids(std::vector<sort_key> entries);
 
 /// The buffers' indexes in the given order; ties by index.  O(n log n)
-[[nodiscard]] std::vector<std::uint32_t> order_by(concurrent_order which, order_keys const& keys);
+[[nodiscard]] std::vector<buffer_id> order_by(concurrent_order which, order_keys const& keys);
 
 /// The buffers' indexes by rising level, in each by falling size.  O(n log n)
-[[nodiscard]] std::vector<std::uint32_t> order_by_levels(std::vector<byte_count> const& level,
-                                                         order_keys const& keys);
+[[nodiscard]] std::vector<buffer_id> order_by_levels(table<buffer_id, byte_count> const& level,
+                                                     order_keys const& keys);
 
 // --- fit concurrently ------------------------------------------------------------------------------------
 
@@ -243,8 +243,8 @@ struct order_keys {
 ///             pin. The placement is given up as soon as it must end above `ceiling`. After `limit` visits
 ///             the others are put on top of those that they conflict with; after `most` it is given up.
 /// Complexity: n insertions and queries, n = buffers.
-[[nodiscard]] packing fit_concurrently(std::vector<placement_problem::buffer> const& buffers,
-                                       std::vector<std::uint32_t> const& order, placed_by_range& placed,
+[[nodiscard]] packing fit_concurrently(table<buffer_id, placement_problem::buffer> const& buffers,
+                                       std::vector<buffer_id> const& order, placed_by_range& placed,
                                        byte_count ceiling, std::uint64_t limit = no_limit,
                                        std::uint64_t most = no_limit);
 
@@ -254,9 +254,9 @@ struct order_keys {
 ///             a  d  b  c  e         so it is moved before b; kept if the height does not grow
 ///
 /// Ensures:    `best` is no higher than it was, and valid as fit_concurrently() has it.
-void lower_by_reordering(std::vector<placement_problem::buffer> const& buffers,
+void lower_by_reordering(table<buffer_id, placement_problem::buffer> const& buffers,
                          placement_conflicts const& conflicts, placed_by_range& placed, byte_count bound,
-                         std::uint64_t visits, std::vector<std::uint32_t> order, packing& best);
+                         std::uint64_t visits, std::vector<buffer_id> order, packing& best);
 
 } // namespace sublet::detail
 

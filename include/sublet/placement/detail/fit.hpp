@@ -113,6 +113,9 @@ private:
         std::uint32_t recent;
         shape_piece own; // the queried rectangle
     };
+    struct bucket_range { // half-open
+        std::uint32_t first, last;
+    };
     struct partial_cursor {
         shape_piece const* at;
         shape_piece const* stop;
@@ -140,7 +143,7 @@ private:
             if (first != last) add_bucket(last);
             // Pieces that start in the first bucket are in its list, or cover it.
             for (std::size_t node = first + tree_.leaves; node != 0; node /= 2) add_union(covering_[node]);
-            tree_.each({first + 1, last + 1 - is_wide_[last]},
+            tree_.each(bucket_range{first + 1, last + 1 - is_wide_[last]},
                        [&](std::size_t node) { add_union(starting_[node]); });
         }
         visits_ += 4 + union_cursors_.size() + partial_cursors_.size();
@@ -162,7 +165,7 @@ private:
     }
 
     segment_nodes tree_ = {};
-    std::vector<std::uint32_t> bucket_of_;          // by position
+    table<position_id, std::uint32_t> bucket_of_;
     std::vector<unsigned char> is_wide_;            // by bucket: it has several positions
     std::vector<bytes> starting_, covering_;        // by node
     std::vector<std::vector<shape_piece>> partial_; // by wide bucket: pieces that start or end in it

@@ -257,7 +257,7 @@ private:
             piece_entry const by_end{at + p.end, at + p.begin, p.when, s};
             visit(by_begin_[0], by_begin);
             visit(by_end_[0], by_end);
-            for (step_id c = p.when.first >> shift_; c <= (p.when.last - 1) >> shift_; ++c) {
+            for (std::uint32_t c = p.when.first >> shift_; c <= (p.when.last - 1) >> shift_; ++c) {
                 visit(by_begin_[c + 1], by_begin);
                 visit(by_end_[c + 1], by_end);
                 visits_ += 64; // estimated cost
@@ -283,7 +283,7 @@ private:
     std::vector<byte_count> initial_penalty_, penalty_, origin_;
     std::vector<std::uint32_t> unplaced_; // a stack
     // First the list of all pieces, then one for each column of positions, a few average live ranges wide.
-    step_id shift_ = 0;
+    std::uint32_t shift_ = 0;
     std::vector<sorted_pieces> by_begin_, by_end_;
     std::vector<piece_entry> from_, to_;
 };

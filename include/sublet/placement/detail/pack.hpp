@@ -64,9 +64,9 @@ struct pack_options {
 }
 
 struct pool_members {
-    std::vector<std::uint32_t> first; ///< by pool, and one more
-    std::vector<buffer_id> buffers;   ///< by pool, ascending
-    [[nodiscard]] std::vector<buffer_id> of(std::size_t pool) const
+    table<pool_id, std::uint32_t> first; ///< and one more
+    std::vector<buffer_id> buffers;      ///< by pool, ascending
+    [[nodiscard]] std::vector<buffer_id> of(pool_id pool) const
     {
         return {buffers.begin() + first[pool], buffers.begin() + first[pool + 1]};
     }
@@ -74,7 +74,7 @@ struct pool_members {
 
 pool_members members_by_pool(placement_problem const& problem);
 
-inline pool_limits limits_of(placement_problem const& problem, std::size_t pool)
+inline pool_limits limits_of(placement_problem const& problem, pool_id pool)
 {
     return pool < problem.pools.size() ? problem.pools[pool] : pool_limits{};
 }
@@ -141,7 +141,7 @@ private:
 [[nodiscard]] placement::pool_result stack_members(placement_problem const& problem,
                                                    std::vector<buffer_id> const& members, pool_limits limits,
                                                    placement::objective objective,
-                                                   std::vector<byte_count>& offset);
+                                                   table<buffer_id, byte_count>& offset);
 
 /// A shape that does not fit a block: its number, or that of all shapes.
 [[nodiscard]] std::uint32_t first_over_block(placement_shapes const& shapes, byte_count largest);
@@ -172,8 +172,8 @@ packing pack_shapes(placement_shapes const& shapes, placement_bound const& bound
 template <class Pack>
 placement::pool_result pack_pool(placement_problem const& problem, std::vector<buffer_id> const& members,
                                  pool_limits limits, placement::objective objective,
-                                 std::vector<byte_count>& offset, search_control& control, std::size_t left,
-                                 std::size_t phases, Pack pack)
+                                 table<buffer_id, byte_count>& offset, search_control& control,
+                                 std::size_t left, std::size_t phases, Pack pack)
 {
     bool const in_blocks = limits.largest_block != no_limit;
     std::size_t const parts = left * (phases + in_blocks);
@@ -228,9 +228,9 @@ placement pack_pools(placement_problem const& problem, pack_options const& optio
     placement result;
     result.offset.assign(problem.buffers.size(), no_offset);
     std::size_t left = 0;
-    for (std::size_t pool = 0; pool + 1 != members.first.size(); ++pool)
+    for (pool_id pool = 0; pool + std::size_t{1} != members.first.size(); ++pool)
         left += members.first[pool] != members.first[pool + 1];
-    for (std::size_t pool = 0; pool + 1 != members.first.size(); ++pool) {
+    for (pool_id pool = 0; pool + std::size_t{1} != members.first.size(); ++pool) {
         bool const is_empty = members.first[pool] == members.first[pool + 1];
         pool_limits const limits = limits_of(problem, pool);
         result.pools.push_back(pack_pool(
@@ -238,7 +238,7 @@ placement pack_pools(placement_problem const& problem, pack_options const& optio
             is_empty ? 0 : left--, phases,
             [&](placement_shapes const& shapes, placement_bound const& bound, placement::pool_result& out,
                 std::size_t parts) { return pack(shapes, bound, limits.capacity, out, parts); }));
-        for (memory_plan::block& block : result.pools.back().blocks) block.pool = static_cast<pool_id>(pool);
+        for (memory_plan::block& block : result.pools.back().blocks) block.pool = pool;
     }
     set_overall_status(result);
     return result;
@@ -267,28 +267,27 @@ struct positioned_clocks {
     struct pool_peak {
         byte_count bytes = 0; ///< live at `counter` of `thread`
         std::uint32_t thread = 0;
-        step_id counter = 0;
+        std::uint32_t counter = 0;
         bool has_antichain = false; ///< the heaviest antichain is known
     };
 
     placement_problem problem;
     std::uint32_t threads = 0;
-    std::vector<std::vector<buffer_id>> at = {};          ///< by position: what is live there
-    std::vector<positioned_clocks::pool_peak> peaks = {}; ///< by pool
+    table<position_id, std::vector<buffer_id>> at = {}; ///< what is live there
+    table<pool_id, positioned_clocks::pool_peak> peaks = {};
 
-    std::vector<step_id> begin = {}; ///< by buffer: the number of its begin
-    live_range_lists conflicts = {}; ///< by buffer, of these numbers
+    table<buffer_id, position_id> begin = {}; ///< the number of the begin
+    buffer_range_lists conflicts = {};        ///< of these numbers
 
     [[nodiscard]] pack_options budgets(pack_options options) const;
 
-    /// Lowers pools that are higher than their bounds within `visits`; buffers in `fixed` (by buffer, or
-    /// empty) do not move.
+    /// Lowers pools that are higher than their bounds within `visits`; buffers in `fixed`, which may be
+    /// empty, do not move.
     void lower(placement& placed, placement::objective objective, std::uint64_t visits,
-               std::vector<unsigned char> const& fixed = {}) const;
+               table<buffer_id, unsigned char> const& fixed = {}) const;
 
-    /// Names buffers or a thread instead of a position, in the proofs of `placed`. `has_choice`, by buffer,
-    /// may be empty.
-    void name_proofs(placement& placed, std::vector<unsigned char> const& has_choice = {}) const;
+    /// Names buffers or a thread instead of a position, in the proofs of `placed`. `has_choice` may be empty.
+    void name_proofs(placement& placed, table<buffer_id, unsigned char> const& has_choice = {}) const;
 };
 
 /// Buffers of a pool, and visits of the flow, up to which the heaviest antichain is searched for.
@@ -336,9 +335,9 @@ struct pool_candidate {
 };
 
 struct pool_candidates {
-    std::vector<std::uint32_t> storage_of; ///< by buffer; numbered by first buffer
-    std::vector<std::uint32_t> first{0};   ///< by storage, and one more
-    std::vector<pool_candidate> of;        ///< by storage, ascending by cost, then by pool
+    table<buffer_id, std::uint32_t> storage_of; ///< numbered by first buffer
+    std::vector<std::uint32_t> first{0};        ///< by storage, and one more
+    std::vector<pool_candidate> of;             ///< by storage, ascending by cost, then by pool
 
     [[nodiscard]] std::size_t size() const { return first.size() - 1; }
     [[nodiscard]] std::uint32_t count(std::uint32_t storage) const
@@ -386,18 +385,20 @@ namespace sublet::detail {
 /// Source of the problem: the constrained heaps and the memory space assignment of XLA, where fast memory is
 /// small and what does not fit stays in slow memory.
 struct pool_assignment {
-    std::vector<pool_id> pool_of; ///< by buffer
+    table<buffer_id, pool_id> pool_of;
     byte_count cost = 0;
     byte_count cost_bound = 0; ///< with every buffer in its cheapest pool
 };
 
 struct pool_assignment_state {
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+
     pool_candidates candidates;
     placement_shapes shapes;                         ///< of all pools together
     std::vector<std::uint32_t> choice;               ///< by storage: which of its candidates
-    std::vector<std::uint32_t> shape_of, storage_of; ///< maps between both; `no_buffer`: needs no bytes
-    std::vector<byte_count> capacity;                ///< by pool
-    std::vector<segment_tree> load;                  ///< by pool
+    std::vector<std::uint32_t> shape_of, storage_of; ///< maps between both; `none`: needs no bytes
+    table<pool_id, byte_count> capacity;
+    table<pool_id, segment_tree> load;
     bool has_pins = false; ///< some storage is pinned: not everything fits a pool without limits
 
     /// All storage in its cheapest pool. `together` is the problem with all buffers in one pool. Once `poll`
@@ -462,8 +463,8 @@ struct batch_sample {
 };
 
 struct symbolic_packing {
-    std::vector<affine_bytes> start;   ///< by buffer
-    std::vector<affine_bytes> arena;   ///< by pool
+    table<buffer_id, affine_bytes> start;
+    table<pool_id, affine_bytes> arena;
     std::vector<batch_sample> samples; ///< ascending: 1, a middle one, the largest
 };
 
@@ -480,7 +481,7 @@ std::vector<byte_count> sampled_batches(byte_count most);
 ///             fit_affine() if they are few; and improve_affine() with a million buffers in all.
 /// Throws:     precondition_error where sums of bytes for the largest batch exceed 64 bits.
 [[nodiscard]] symbolic_packing
-pack_symbolic(std::vector<symbolic_plan::buffer> const& buffers, byte_count most,
+pack_symbolic(table<buffer_id, symbolic_plan::buffer> const& buffers, byte_count most,
               symbolic_options::mixing_rule mixing = symbolic_options::mixing_rule::proved,
               pack_options const& options = {});
 
@@ -494,7 +495,7 @@ pack_symbolic(std::vector<symbolic_plan::buffer> const& buffers, byte_count most
 ///       2     64           8
 ///
 /// The coarsest alignments come first: if they are powers of two and sizes are multiples of them, there is
-/// no padding between slots. `bounds`, by pool, are known lower bounds.
+/// no padding between slots. `bounds` are known lower bounds.
 ///
 /// Requires:   `slots` has an entry for each buffer of the problem, `no_slot` only for 0 bytes; buffers of a
 ///             slot are of one pool and no larger than it.
@@ -503,7 +504,7 @@ pack_symbolic(std::vector<symbolic_plan::buffer> const& buffers, byte_count most
 /// Complexity: O(buffers + slots log slots).
 /// Throws:     precondition_error if the slots of a pool end beyond 64 bits, or a common alignment does.
 [[nodiscard]] placement stack_slots(placement_problem const& problem, sized_slot_plan const& slots,
-                                    std::vector<byte_count> const& bounds = {});
+                                    table<pool_id, byte_count> const& bounds = {});
 
 // --- place concurrently ----------------------------------------------------------------------------------
 
@@ -521,33 +522,33 @@ pack_symbolic(std::vector<symbolic_plan::buffer> const& buffers, byte_count most
 /// inference", MLSys workshop 2020, with the conflicts of a partial order instead of those of intervals.
 
 struct place_concurrently_options {
-    std::vector<byte_count> bounds = {};   ///< by pool: a height that is low enough; none: unknown
-    std::vector<buffer_id> antichain = {}; ///< pairwise conflicting buffers with many bytes in all
-    std::vector<byte_count> fallback = {}; ///< by buffer: a valid placement; may be empty
-    std::uint64_t visits = 100'000'000;    ///< about a second of work; then no further order is begun
-    std::uint64_t most_visits = no_limit;  ///< a pool without a placement by then has height `no_limit`
+    table<pool_id, byte_count> bounds = {};     ///< a height that is low enough; none: unknown
+    std::vector<buffer_id> antichain = {};      ///< pairwise conflicting buffers with many bytes in all
+    table<buffer_id, byte_count> fallback = {}; ///< a valid placement; may be empty
+    std::uint64_t visits = 100'000'000;         ///< about a second of work; then no further order is begun
+    std::uint64_t most_visits = no_limit;       ///< a pool without a placement by then has height `no_limit`
 };
 
 /// The first buffer with a misaligned pin, else the first pinned onto an earlier one: then
 /// `bytes` of the proof is `no_limit`, and its `buffers` are indexes into those given here.
 template <class Buffer>
-placement::proof check_pins(std::vector<Buffer> const& buffers, placement_conflicts const& conflicts,
+placement::proof check_pins(table<buffer_id, Buffer> const& buffers, placement_conflicts const& conflicts,
                             placed_by_range& placed)
 {
-    std::vector<std::uint32_t> pinned;
-    for (std::uint32_t i = 0; i != buffers.size(); ++i) {
+    std::vector<buffer_id> pinned;
+    for (buffer_id i = 0; i != buffers.size(); ++i) {
         if (buffers[i].pinned == no_offset) continue;
         if (buffers[i].pinned % buffers[i].alignment != 0)
             return {placement::proof::reason::pin_misaligned, no_limit, 0, {i}};
         pinned.push_back(i);
     }
-    for (std::uint32_t j : pinned) {
+    for (buffer_id j : pinned) {
         byte_count const begin = buffers[j].pinned, end = begin + buffers[j].size;
         if (placed.is_free(j, begin, end)) {
             placed.insert(j, begin, end);
             continue;
         }
-        for (std::uint32_t i : pinned)
+        for (buffer_id i : pinned)
             if (buffers[i].pinned < end && begin < buffers[i].pinned + buffers[i].size &&
                 conflicts.conflict(i, j))
                 return {placement::proof::reason::pins_clash, no_limit, 0, {i, j}};
@@ -557,10 +558,10 @@ placement::proof check_pins(std::vector<Buffer> const& buffers, placement_confli
 
 /// `best` is the initial placement, or has height `no_limit`. False: the visits ended before the last order.
 template <class Buffer>
-bool pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts const& conflicts,
-                       std::vector<unsigned char> is_in_antichain, byte_count bound, std::uint64_t visits,
-                       std::uint64_t most_visits, placed_by_range& placed, packing& best,
-                       std::uint32_t& tried)
+bool pack_concurrently(table<buffer_id, Buffer> const& buffers, placement_conflicts const& conflicts,
+                       table<buffer_id, unsigned char> is_in_antichain, byte_count bound,
+                       std::uint64_t visits, std::uint64_t most_visits, placed_by_range& placed,
+                       packing& best, std::uint32_t& tried)
 {
     // Cheap orders first: for very many buffers there is time for no others.
     struct attempt {
@@ -573,9 +574,9 @@ bool pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts c
         {concurrent_order::area, true},        {concurrent_order::peak, false},
         {concurrent_order::size, false}};
     order_keys const keys = keys_of(buffers, conflicts, std::move(is_in_antichain));
-    std::vector<std::uint32_t> best_order;
+    std::vector<buffer_id> best_order;
     std::uint64_t spent = 0;
-    auto try_order = [&](std::vector<std::uint32_t> order) {
+    auto try_order = [&](std::vector<buffer_id> order) {
         std::uint64_t const left = visits - spent;
         std::uint64_t const visit_limit = left + larger(left, std::uint64_t{256} * order.size());
         packing found = fit_concurrently(buffers, order, placed, best.height - 1, visits - spent,
@@ -591,9 +592,9 @@ bool pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts c
     for (attempt now : portfolio) {
         if (best.height <= bound) return true;
         if (spent >= visits && (best.height != no_limit || spent >= most_visits)) return false;
-        std::vector<std::uint32_t> order = order_by(now.order, keys);
+        std::vector<buffer_id> order = order_by(now.order, keys);
         if (now.by_levels) {
-            std::vector<Buffer> const unit_sized(buffers.size(), Buffer{{}, 1});
+            table<buffer_id, Buffer> const unit_sized(buffers.size(), Buffer{{}, 1});
             packing const levels = fit_concurrently(unit_sized, order, placed, no_limit - 1, visits - spent);
             spent += levels.visits;
             if (spent >= visits) return false;
@@ -610,8 +611,9 @@ bool pack_concurrently(std::vector<Buffer> const& buffers, placement_conflicts c
 
 /// The same as pack() does it, if buffers conflict as live ranges do. False: they do not, or they are too
 /// large for pack().
-bool pack_intervals(std::vector<placement_problem::buffer> const& given, placement_conflicts const& conflicts,
-                    byte_count bound, std::uint64_t visits, packing& best, std::uint32_t& tried);
+bool pack_intervals(table<buffer_id, placement_problem::buffer> const& given,
+                    placement_conflicts const& conflicts, byte_count bound, std::uint64_t visits,
+                    packing& best, std::uint32_t& tried);
 
 /// Places the buffers of all pools for any execution that respects the dependences.
 ///
@@ -624,36 +626,35 @@ bool pack_intervals(std::vector<placement_problem::buffer> const& given, placeme
 ///             bits.
 template <class Lives>
 [[nodiscard]] placement place_concurrently(placement_problem const& problem, Lives const& lives,
-                                           live_range_lists const& conflicts,
+                                           buffer_range_lists const& conflicts,
                                            place_concurrently_options const& options = {})
 {
     std::size_t const all = problem.buffers.size(), pools = pool_count(problem);
     SUBLET_EXPECTS(lives.buffers() == all && (options.fallback.empty() || options.fallback.size() == all),
                    "sublet: a table needs one entry for each buffer");
     std::vector<detail::sort_key> members; // by pool, then by first begin
-    std::vector<unsigned char> marked(all);
+    table<buffer_id, unsigned char> marked(all);
     for (buffer_id b : options.antichain) marked[b] = 1;
     placement result;
     result.offset.assign(all, no_offset);
-    result.pools = std::vector<placement::pool_result>(pools);
-    for (std::size_t b = 0; b != all; ++b) {
+    result.pools = table<pool_id, placement::pool_result>(pools);
+    for (buffer_id b = 0; b != all; ++b) {
         placement_problem::buffer const& buffer = problem.buffers[b];
         SUBLET_EXPECTS(buffer.alignment >= 1,
                        "sublet: the alignment of buffer % is 0, but has to be at least 1", b);
         SUBLET_EXPECTS(buffer.size != no_size, "sublet: buffer %, of unknown size, cannot be placed", b);
-        auto const id = static_cast<buffer_id>(b);
-        if (buffer.size != 0) members.push_back({buffer.pool, lives.first(id), id});
+        if (buffer.size != 0) members.push_back({buffer.pool, lives.first(b), b});
     }
     sort_by_key(members);
 
     std::size_t next = 0;
-    for (std::size_t pool = 0; pool != pools; ++pool) {
+    for (pool_id pool = 0; pool != pools; ++pool) {
         pool_limits const limits = pool < problem.pools.size() ? problem.pools[pool] : pool_limits{};
         SUBLET_EXPECTS(limits.alignment >= 1,
                        "sublet: the alignment of a pool is 0, but has to be at least 1");
         std::vector<buffer_id> pool_buffers;
-        std::vector<placement_problem::buffer> buffers;
-        std::vector<unsigned char> is_in_antichain;
+        table<buffer_id, placement_problem::buffer> buffers; // numbered in the pool
+        table<buffer_id, unsigned char> is_in_antichain;
         placement::pool_result& out = result.pools[pool];
         for (; next != members.size() && members[next].key == pool; ++next) {
             pool_buffers.push_back(members[next].id);
@@ -702,7 +703,7 @@ template <class Lives>
         SUBLET_EXPECTS(best.height != no_limit, "sublet: no packing of the buffers ends within 64 bits");
         out.height = best.height;
         if (limits.largest_block != no_limit && best.height <= limits.largest_block)
-            out.blocks = {{static_cast<pool_id>(pool), 0, best.height}};
+            out.blocks = {{pool, 0, best.height}};
         for (std::size_t i = 0; i != pool_buffers.size(); ++i)
             result.offset[pool_buffers[i]] = best.origin[i];
         out.status = status_of(out.height, out.lower_bound, limits.capacity);

@@ -31,8 +31,8 @@ namespace sublet::detail {
 /// Ensures:    what pack() ensures; kept buffers have their old offsets. `moved_bytes` is the size of those
 ///             with another offset than before.
 /// Complexity: pack(), and a number of smaller ones that is logarithmic in the number of buffers, or fixed.
-[[nodiscard]] placement replan(placement_problem const& problem, std::vector<byte_count> const& previous,
-                               std::vector<unsigned char> const& keep, pack_options const& options,
+[[nodiscard]] placement replan(placement_problem const& problem, table<buffer_id, byte_count> const& previous,
+                               table<buffer_id, unsigned char> const& keep, pack_options const& options,
                                search_control& control);
 
 } // namespace sublet::detail

@@ -140,8 +140,8 @@ void merge_pieces(std::vector<shape_piece>& pieces);
 
 /// Replaces the positions of `pieces` by their ranks, and returns the positions by rank: by counting sort if
 /// positions are dense, else by comparison.
-[[nodiscard]] std::vector<step_id> rank_positions(std::vector<shape_piece>& pieces,
-                                                  step_poll const& poll = {});
+[[nodiscard]] table<position_id, position_id> rank_positions(std::vector<shape_piece>& pieces,
+                                                             step_poll const& poll = {});
 
 // --- colocation groups -----------------------------------------------------------------------------------
 
@@ -191,6 +191,8 @@ struct placement_shape {
     byte_count preferred = no_offset;
 };
 
+inline constexpr std::uint32_t no_shape = ~std::uint32_t{0};
+
 /// Contradictions that are found before anything is placed.
 enum class shape_fault : std::uint8_t {
     none,
@@ -204,7 +206,7 @@ struct placement_shapes {
     std::vector<std::uint32_t> first_piece{0}; ///< by shape, and one more
     std::vector<shape_piece> pieces;           ///< by shape, ascending in time
     std::vector<shape_part> parts;             ///< ascending by shape; without buffers of no bytes
-    std::vector<step_id> positions;            ///< by rank
+    table<position_id, position_id> positions; ///< by rank
     shape_fault fault = shape_fault::none;
     buffer_id buffer = no_buffer;
     buffer_id other = no_buffer;
@@ -292,10 +294,10 @@ void expect_placeable(placement_problem::buffer const& buffer, buffer_id id);
 /// all pieces of one position are stacked.
 struct placement_bound {
     byte_count bytes = 0;
-    std::vector<byte_count> live_bytes = {}; ///< by rank of position
-    step_id peak_position = 0;               ///< the first rank with the most live bytes
+    table<position_id, byte_count> live_bytes = {}; ///< by rank of position
+    position_id peak_position = 0;                  ///< the first rank with the most live bytes
     placement::proof::reason kind = placement::proof::reason::nothing; ///< or one of the three
-    std::uint32_t shape = ~std::uint32_t{0}; ///< for top_of_pin: the first that reaches this high
+    std::uint32_t shape = no_shape;          ///< for top_of_pin: the first that reaches this high
     std::vector<std::uint32_t> stacked = {}; ///< for exhausted: the shapes of the position, ascending
 };
 
@@ -342,7 +344,7 @@ void raise_to_tops(placement_shapes const& all, placement_bound& bound);
 /// Complexity: O(k log k + s c) time, O(k + s) memory, k pieces of c kinds with s sets, which is the product
 ///             over kinds of one more than their pieces; s c operations, subtracted from `work`.
 [[nodiscard]] byte_count least_stack(placement_shapes const& all, std::vector<std::uint32_t> const& some,
-                                     step_id rank, std::uint64_t& work, step_poll const& poll = {});
+                                     position_id rank, std::uint64_t& work, step_poll const& poll = {});
 
 /// Operations of a stack; its table has less than 32 MiB.
 inline constexpr std::uint64_t max_stack_work = std::uint64_t{1} << 22;

@@ -51,14 +51,14 @@ private:
     std::vector<ends> raised_;  // by node: all positions under it
 };
 
-SUBLET_DECL std::vector<affine_bytes> stack_affine(std::vector<symbolic_plan::buffer> const& buffers,
+SUBLET_DECL table<buffer_id, affine_bytes> stack_affine(table<buffer_id, symbolic_plan::buffer> const& buffers,
                                                    std::vector<buffer_id> const& order, byte_count most,
                                                    affine_bytes floor)
 {
-    step_id positions = 0;
-    for (symbolic_plan::buffer const& b : buffers) positions = larger(positions, b.life.last);
+    std::uint32_t positions = 0;
+    for (symbolic_plan::buffer const& b : buffers) positions = larger(positions, +b.life.last);
     affine_skyline tops(positions);
-    std::vector<affine_bytes> start(buffers.size());
+    table<buffer_id, affine_bytes> start(buffers.size());
     for (buffer_id id : order) {
         symbolic_plan::buffer b = buffers[id];
         auto ends = tops.over(b.life);
@@ -72,15 +72,15 @@ SUBLET_DECL std::vector<affine_bytes> stack_affine(std::vector<symbolic_plan::bu
 
 // --- fit affine ------------------------------------------------------------------------------------------
 
-SUBLET_DECL std::vector<affine_bytes> fit_affine(std::vector<symbolic_plan::buffer> const& buffers,
+SUBLET_DECL table<buffer_id, affine_bytes> fit_affine(table<buffer_id, symbolic_plan::buffer> const& buffers,
                                                  std::vector<buffer_id> const& order, byte_count most)
 {
     struct batch_extremes {
         byte_count start[2], top[2];
     };
     auto is_below = [](byte_count const* a, byte_count const* b) { return a[0] <= b[0] && a[1] <= b[1]; };
-    std::vector<affine_bytes> start(buffers.size());
-    std::vector<batch_extremes> placed(buffers.size());
+    table<buffer_id, affine_bytes> start(buffers.size());
+    table<buffer_id, batch_extremes> placed(buffers.size());
     std::vector<buffer_id> by_start, overlapping; // ascending by start for a batch of 1
     for (buffer_id id : order) {
         symbolic_plan::buffer b = buffers[id];
@@ -120,7 +120,7 @@ SUBLET_DECL std::vector<affine_bytes> fit_affine(std::vector<symbolic_plan::buff
 
 class hill_climber {
 public:
-    hill_climber(std::vector<symbolic_plan::buffer> const& buffers, std::vector<batch_goal> const& goals,
+    hill_climber(table<buffer_id, symbolic_plan::buffer> const& buffers, std::vector<batch_goal> const& goals,
                  byte_count most, std::uint64_t seed)
         : buffers_(buffers), goals_(goals), most_(most), random_(seed)
     {
@@ -184,7 +184,7 @@ private:
         return top;
     }
 
-    std::vector<symbolic_plan::buffer> const& buffers_;
+    table<buffer_id, symbolic_plan::buffer> const& buffers_;
     std::vector<batch_goal> const& goals_;
     byte_count most_;
     std::uint64_t random_;
@@ -192,7 +192,7 @@ private:
     buffer_id worst_top_ = 0;
 };
 
-SUBLET_DECL affine_stacking improve_affine(std::vector<symbolic_plan::buffer> const& buffers,
+SUBLET_DECL affine_stacking improve_affine(table<buffer_id, symbolic_plan::buffer> const& buffers,
                                            std::vector<buffer_id> order, std::vector<batch_goal> const& goals,
                                            byte_count most, std::uint64_t moves, std::uint64_t seed)
 {

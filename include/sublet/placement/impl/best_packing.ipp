@@ -105,14 +105,14 @@ SUBLET_DECL packing fit_from_peak(placement_shapes const& all, std::vector<std::
     for (bool forwards : {true, false}) {
         if (n >= 512 && stop() && stop.finish(all, result)) return result;
         // Backwards, positions are counted from the end, so that live ranges begin where they end.
-        auto const positions = static_cast<step_id>(all.positions.size());
-        step_id const peak = forwards ? bound.peak_position : positions - 1 - bound.peak_position;
+        auto const positions = static_cast<std::uint32_t>(all.positions.size());
+        position_id const peak = forwards ? +bound.peak_position : positions - 1 - bound.peak_position;
         auto life = [&](std::uint32_t s) {
             live_range const l = all.shapes[s].life;
             return forwards ? l : live_range{positions - l.last, positions - l.first};
         };
         gap_list gaps(n, has_roof ? ceiling : no_limit - 1);
-        auto end_of = [&](std::uint32_t s) { return s == n ? no_step : life(s).last; };
+        auto end_of = [&](std::uint32_t s) { return s == n ? no_position : life(s).last; };
         for (std::uint32_t s : stack) gaps.stack(s, result.origin[s], all.shapes[s].size);
         by_start.clear();
         for (std::uint32_t s = 0; s != n && !poll.stops(4); ++s) {
@@ -172,8 +172,8 @@ SUBLET_DECL packing bottom_left_fit(placement_shapes const& all, std::vector<std
         SUBLET_EXPECTS(shape.pinned == no_offset, "sublet: a pinned shape cannot be placed bottom-left");
         queue.push_back({shape.phase, shape.life, s, all.is_plain(s)});
     }
-    std::vector<byte_count> unplaced_load = bound.live_bytes;
-    std::vector<std::int32_t> candidates(all.positions.size() + 1);
+    table<position_id, byte_count> unplaced_load = bound.live_bytes;
+    table<position_id, std::int32_t> candidates(all.positions.size() + 1);
     while (!queue.empty()) {
         result.visits += queue.size() + unplaced_load.size();
         if (result.visits >= next_poll) {
@@ -188,11 +188,11 @@ SUBLET_DECL packing bottom_left_fit(placement_shapes const& all, std::vector<std
                 ++candidates[w.life.first];
                 --candidates[w.life.last];
             }
-        step_id fullest = no_step;
+        position_id fullest = no_position;
         std::int32_t alive = 0;
-        for (step_id at = 0; at != unplaced_load.size(); ++at)
+        for (position_id at = 0; at != unplaced_load.size(); ++at)
             if ((alive += candidates[at]) != 0 &&
-                (fullest == no_step || unplaced_load[at] > unplaced_load[fullest]))
+                (fullest == no_position || unplaced_load[at] > unplaced_load[fullest]))
                 fullest = at;
         std::size_t next = 0;
         while (queue[next].lowest != lowest || !contains(queue[next].life, fullest)) ++next;
@@ -206,7 +206,7 @@ SUBLET_DECL packing bottom_left_fit(placement_shapes const& all, std::vector<std
         result.origin[now.id] = now.lowest;
         result.height = larger(result.height, now.lowest + size);
         for (shape_piece const& p : all.pieces_of(now.id))
-            for (step_id at = p.when.first; at != p.when.last; ++at) unplaced_load[at] -= p.end - p.begin;
+            for (position_id at = p.when.first; at != p.when.last; ++at) unplaced_load[at] -= p.end - p.begin;
         for (std::size_t i = next + 1; i != queue.size(); ++i) queue[i - 1] = queue[i];
         queue.pop_back();
         for (unplaced_shape& w : queue) {
@@ -229,7 +229,7 @@ SUBLET_DECL packing bottom_left_fit(placement_shapes const& all, std::vector<std
 SUBLET_DECL std::vector<std::uint32_t> time_components(placement_shapes const& all, step_poll const& poll)
 {
     std::vector<std::uint32_t> first;
-    step_id end = 0;
+    position_id end = 0;
     for (std::uint32_t s = 0; s != all.size() && !poll.stops(1); ++s) {
         if (s == 0 || all.shapes[s].life.first >= end) first.push_back(s);
         end = larger(end, all.shapes[s].life.last);
@@ -242,8 +242,8 @@ SUBLET_DECL placement_shapes component_of(placement_shapes const& all, std::uint
                                           std::uint32_t last, step_poll const& poll)
 {
     placement_shapes component;
-    step_id const begin = all.shapes[first].life.first;
-    step_id end = begin;
+    position_id const begin = all.shapes[first].life.first;
+    position_id end = begin;
     auto shifted = [begin](live_range r) { return live_range{r.first - begin, r.last - begin}; };
     component.shapes.reserve(last - first);
     component.first_piece.reserve(last - first + 1);

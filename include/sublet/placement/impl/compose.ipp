@@ -116,7 +116,7 @@ private:
         // As a blade it begins or ends with the center, or the center begins at its end or ends at its begin.
         if (!blocks_[b].is_listed) return;
         live_range const life = blocks_[b].life;
-        for (step_id at : {life.first, life.last}) {
+        for (position_id at : {life.first, life.last}) {
             if (current(beginning_[at]).empty() || current(ending_[at]).empty()) continue;
             for (ids* near : {&beginning_[at], &ending_[at]})
                 for (std::size_t i = 0; i < near->size() && blocks_[b].is_listed && !is_over(); ++i)
@@ -216,7 +216,7 @@ private:
     std::uint64_t visits_ = 0, next_poll_ = 16384, most_visits_;
     bool has_new_ = true, has_stopped_ = false;
     std::vector<block> blocks_;
-    std::vector<ids> beginning_, ending_; // by position
+    table<position_id, ids> beginning_, ending_; // there
     composed_shapes result_;
 };
 

@@ -10,7 +10,7 @@ namespace sublet::detail {
 
 SUBLET_DECL bool placement_conflicts::begins_in(buffer_id a, buffer_id b) const
 {
-    for (step_id at : begins(a))
+    for (position_id at : begins(a))
         for (live_range r : ranges[b])
             if (contains(r, at)) return true;
     return false;
@@ -111,36 +111,36 @@ SUBLET_DECL byte_count placed_by_range::top(buffer_id b)
 
 // --- concurrent orders -----------------------------------------------------------------------------------
 
-SUBLET_DECL std::vector<byte_count> conflicting_bytes(placement_conflicts const& conflicts,
-                                                      std::vector<byte_count> const& size)
+SUBLET_DECL table<buffer_id, byte_count> conflicting_bytes(placement_conflicts const& conflicts,
+                                                           table<buffer_id, byte_count> const& size)
 {
-    // By position: the bytes of buffers that begin before it, and of buffers with a range that contains it.
-    std::vector<byte_count> begun(std::size_t{conflicts.positions()} + 1, 0), covering = begun;
+    // The bytes of buffers that begin before it, and of buffers with a range that contains it.
+    table<position_id, byte_count> begun(std::size_t{conflicts.positions()} + 1, 0), covering = begun;
     for (buffer_id b = 0; b != size.size(); ++b) {
-        for (step_id at : conflicts.begins(b)) begun[at] += size[b];
+        for (position_id at : conflicts.begins(b)) begun[at] += size[b];
         for (live_range r : conflicts.ranges[b]) {
             covering[r.first] += size[b];
             covering[r.last] -= size[b];
         }
     }
     byte_count below = 0, inside = 0;
-    for (std::size_t at = 0; at != begun.size(); ++at) {
+    for (position_id at = 0; at != begun.size(); ++at) {
         below += std::exchange(begun[at], below);
         covering[at] = inside += covering[at];
     }
-    std::vector<byte_count> sum(size.size(), 0);
+    table<buffer_id, byte_count> sum(size.size(), 0);
     for (buffer_id b = 0; b != size.size(); ++b) {
         // A buffer that begins at the first begin of b has b in its ranges, and is counted there.
-        step_id const behind = conflicts.begins(b).front() + 1;
-        for (step_id at : conflicts.begins(b)) sum[b] += covering[at];
+        position_id const behind = conflicts.begins(b).front() + 1;
+        for (position_id at : conflicts.begins(b)) sum[b] += covering[at];
         for (live_range r : conflicts.ranges[b]) sum[b] += begun[r.last] - begun[larger(r.first, behind)];
     }
     return sum;
 }
 
-SUBLET_DECL order_keys keys_of(std::vector<placement_problem::buffer> const& buffers,
+SUBLET_DECL order_keys keys_of(table<buffer_id, placement_problem::buffer> const& buffers,
                                placement_conflicts const& conflicts,
-                               std::vector<unsigned char> is_in_antichain)
+                               table<buffer_id, unsigned char> is_in_antichain)
 {
     order_keys keys;
     for (buffer_id b = 0; b != buffers.size(); ++b) {
@@ -152,16 +152,16 @@ SUBLET_DECL order_keys keys_of(std::vector<placement_problem::buffer> const& buf
     return keys;
 }
 
-SUBLET_DECL std::vector<std::uint32_t> sorted_ids(std::vector<sort_key> entries)
+SUBLET_DECL std::vector<buffer_id> sorted_ids(std::vector<sort_key> entries)
 {
     sort_by_key(entries);
-    std::vector<std::uint32_t> order;
+    std::vector<buffer_id> order;
     order.reserve(entries.size());
     for (sort_key const& o : entries) order.push_back(o.id);
     return order;
 }
 
-SUBLET_DECL std::vector<std::uint32_t> order_by(concurrent_order which, order_keys const& keys)
+SUBLET_DECL std::vector<buffer_id> order_by(concurrent_order which, order_keys const& keys)
 {
     constexpr byte_count front = byte_count{1} << 63;
     // Products exceed 64 bits. Nonnegative floating-point numbers are ordered as their bits.
@@ -170,7 +170,7 @@ SUBLET_DECL std::vector<std::uint32_t> order_by(concurrent_order which, order_ke
     };
     std::vector<sort_key> entries;
     entries.reserve(keys.size.size());
-    for (std::size_t i = 0; i != keys.size.size(); ++i) {
+    for (buffer_id i = 0; i != keys.size.size(); ++i) {
         byte_count const size = keys.size[i], conflicting = keys.conflicting[i];
         byte_count key = 0, tie = size;
         switch (which) {
@@ -189,39 +189,39 @@ SUBLET_DECL std::vector<std::uint32_t> order_by(concurrent_order which, order_ke
         case concurrent_order::last: key = keys.last[i]; break;
         case concurrent_order::begin: tie = 0; break;
         }
-        entries.push_back({descending(key), descending(tie), static_cast<std::uint32_t>(i)});
+        entries.push_back({descending(key), descending(tie), i});
     }
     return sorted_ids(std::move(entries));
 }
 
-SUBLET_DECL std::vector<std::uint32_t> order_by_levels(std::vector<byte_count> const& level,
-                                                       order_keys const& keys)
+SUBLET_DECL std::vector<buffer_id> order_by_levels(table<buffer_id, byte_count> const& level,
+                                                   order_keys const& keys)
 {
     std::vector<sort_key> entries;
     entries.reserve(level.size());
-    for (std::size_t i = 0; i != level.size(); ++i)
-        entries.push_back({level[i], descending(keys.size[i]), static_cast<std::uint32_t>(i)});
+    for (buffer_id i = 0; i != level.size(); ++i)
+        entries.push_back({level[i], descending(keys.size[i]), i});
     return sorted_ids(std::move(entries));
 }
 
 // --- fit concurrently ------------------------------------------------------------------------------------
 
-SUBLET_DECL packing fit_concurrently(std::vector<placement_problem::buffer> const& buffers,
-                                     std::vector<std::uint32_t> const& order, placed_by_range& placed,
+SUBLET_DECL packing fit_concurrently(table<buffer_id, placement_problem::buffer> const& buffers,
+                                     std::vector<buffer_id> const& order, placed_by_range& placed,
                                      byte_count ceiling, std::uint64_t limit, std::uint64_t most)
 {
     packing result;
     result.origin.assign(buffers.size(), no_offset);
     placed.clear();
-    auto put = [&](std::uint32_t i, byte_count offset) {
+    auto put = [&](buffer_id i, byte_count offset) {
         byte_count const end = offset + buffers[i].size;
         result.origin[i] = offset;
         result.height = larger(result.height, end);
         placed.insert(i, offset, end);
     };
-    for (std::uint32_t i : order)
+    for (buffer_id i : order)
         if (buffers[i].pinned != no_offset) put(i, buffers[i].pinned);
-    for (std::uint32_t i : order) {
+    for (buffer_id i : order) {
         placement_problem::buffer const& b = buffers[i];
         if (b.pinned != no_offset) continue;
         bool const is_limited = placed.visits() >= limit;
@@ -238,9 +238,9 @@ SUBLET_DECL packing fit_concurrently(std::vector<placement_problem::buffer> cons
     return result;
 }
 
-SUBLET_DECL void lower_by_reordering(std::vector<placement_problem::buffer> const& buffers,
+SUBLET_DECL void lower_by_reordering(table<buffer_id, placement_problem::buffer> const& buffers,
                                      placement_conflicts const& conflicts, placed_by_range& placed,
-                                     byte_count bound, std::uint64_t visits, std::vector<std::uint32_t> order,
+                                     byte_count bound, std::uint64_t visits, std::vector<buffer_id> order,
                                      packing& best)
 {
     std::uint64_t state = 88172645463325252u; // xorshift: Marsaglia, Journal of Statistical Software 2003
@@ -251,7 +251,8 @@ SUBLET_DECL void lower_by_reordering(std::vector<placement_problem::buffer> cons
         return to_size((state >> 11) % n);
     };
     packing now = best;
-    std::vector<std::uint32_t> too_high, next;     // indexes into the order
+    std::vector<std::uint32_t> too_high; // indexes into the order
+    std::vector<buffer_id> next;
     std::size_t rounds = 16 * (order.size() + 16); // more rounds gain nothing for few buffers
     for (std::uint64_t spent = 0; best.height > bound && spent < visits && rounds != 0; --rounds) {
         too_high.clear();
@@ -261,7 +262,7 @@ SUBLET_DECL void lower_by_reordering(std::vector<placement_problem::buffer> cons
                 too_high.push_back(i);
         if (too_high.empty()) return;
         std::size_t at = too_high[random_below(too_high.size())], to = random_below(at);
-        std::uint32_t const id = order[at];
+        buffer_id const id = order[at];
         for (int tries = 64; tries != 0 && !conflicts.conflict(order[to], id); --tries) to = random_below(at);
         next = order;
         for (; at != to; --at) next[at] = next[at - 1];

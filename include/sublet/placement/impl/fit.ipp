@@ -52,7 +52,7 @@ SUBLET_DECL std::uint64_t byte_unions::unite(byte_union& all, byte_count begin, 
 
 SUBLET_DECL placed_pieces::placed_pieces(placement_shapes const& all)
 {
-    std::vector<std::uint32_t> events(all.positions.size(), 0); // begins and ends
+    table<position_id, std::uint32_t> events(all.positions.size(), 0); // begins and ends
     for (shape_piece const& p : all.pieces) {
         ++events[p.when.first];
         ++events[p.when.last];
@@ -167,7 +167,7 @@ SUBLET_DECL void placed_pieces::insert(shape_piece const& p)
     std::uint32_t const first = bucket_of_[p.when.first], last = bucket_of_[p.when.last - 1];
     if (is_wide_[first] != 0) insert_sorted(partial_[first], p);
     if (is_wide_[last] != 0 && last != first) insert_sorted(partial_[last], p);
-    tree_.each({first + is_wide_[first], last + 1 - is_wide_[last]},
+    tree_.each(bucket_range{first + is_wide_[first], last + 1 - is_wide_[last]},
                [&](std::size_t node) { visits_ += intervals_.unite(covering_[node], p.begin, p.end); });
     for (std::size_t node = first + tree_.leaves; node != 0; node /= 2)
         visits_ += intervals_.unite(starting_[node], p.begin, p.end);
@@ -330,8 +330,8 @@ SUBLET_DECL std::vector<std::uint32_t> order_by(placement_order which, placement
     auto by_peak_distance = [&](std::size_t steps) {
         auto const class_of = distance_classes(all.positions.size(), steps);
         by([&](placement_shape const& s) {
-            step_id const peak = bound.peak_position;
-            step_id const distance = s.life.first > peak   ? s.life.first - peak
+            position_id const peak = bound.peak_position;
+            std::uint32_t const distance = s.life.first > peak   ? s.life.first - peak
                                      : s.life.last <= peak ? peak - s.life.last + 1
                                                            : 0;
             return ~byte_count{class_of[distance]};

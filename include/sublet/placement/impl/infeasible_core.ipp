@@ -57,7 +57,7 @@ SUBLET_DECL placement_shapes subset_of(placement_shapes const& all, std::vector<
 {
     placement_shapes some;
     some.positions = all.positions;
-    std::vector<std::uint32_t> number(all.size(), no_buffer);
+    std::vector<std::uint32_t> number(all.size(), no_shape);
     for (std::uint32_t s : chosen) {
         number[s] = static_cast<std::uint32_t>(some.size());
         some.shapes.push_back(all.shapes[s]);
@@ -65,7 +65,7 @@ SUBLET_DECL placement_shapes subset_of(placement_shapes const& all, std::vector<
         some.first_piece.push_back(static_cast<std::uint32_t>(some.pieces.size()));
     }
     for (shape_part const& part : all.parts)
-        if (number[part.shape] != no_buffer)
+        if (number[part.shape] != no_shape)
             some.parts.push_back({number[part.shape], part.buffer, part.distance});
     return some;
 }
@@ -98,7 +98,7 @@ SUBLET_DECL std::optional<infeasible_core> minimize_stack(placement_shapes const
                                                           search_control& control)
 {
     if (core.empty()) return std::nullopt;
-    step_id rank = 0; // the last begin
+    position_id rank = 0; // the last begin
     for (std::uint32_t s : core) rank = larger(rank, all.pieces_of(s).front().when.first);
     bool is_exact = true; // the shapes are rectangles
     for (std::uint32_t s : core) {
@@ -175,12 +175,12 @@ SUBLET_DECL infeasible_core minimize_core(placement_shapes const& all, byte_coun
     infeasible_core result{std::move(core)};
     std::vector<unsigned char> is_needed(all.size(), 0);
     for (;;) {
-        std::uint32_t smallest = no_buffer; // of those that may be superfluous
+        std::uint32_t smallest = no_shape; // of those that may be superfluous
         for (std::uint32_t s : result.shapes)
             if (is_needed[s] == 0 &&
-                (smallest == no_buffer || all.shapes[s].size < all.shapes[smallest].size))
+                (smallest == no_shape || all.shapes[s].size < all.shapes[smallest].size))
                 smallest = s;
-        if (smallest == no_buffer) return result;
+        if (smallest == no_shape) return result;
         if (result.nodes >= nodes || control.stop(no_limit, 0, result.nodes)) {
             result.is_minimal = false;
             return result;

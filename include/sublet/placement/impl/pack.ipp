@@ -23,7 +23,7 @@ SUBLET_DECL pool_members members_by_pool(placement_problem const& problem)
     result.first.assign(pool_count(problem) + 1, 0);
     for (placement_problem::buffer const& b : problem.buffers) ++result.first[b.pool + 1];
     for (std::size_t p = 1; p < result.first.size(); ++p) result.first[p] += result.first[p - 1];
-    std::vector<std::uint32_t> next(result.first);
+    table<pool_id, std::uint32_t> next(result.first);
     result.buffers.resize(problem.buffers.size());
     for (buffer_id b = 0; b != problem.buffers.size(); ++b)
         result.buffers[next[problem.buffers[b].pool]++] = b;
@@ -83,11 +83,11 @@ SUBLET_DECL bool is_searched(placement_shapes const& shapes, std::size_t most)
 SUBLET_DECL placement::pool_result stack_members(placement_problem const& problem,
                                                  std::vector<buffer_id> const& members, pool_limits limits,
                                                  placement::objective objective,
-                                                 std::vector<byte_count>& offset)
+                                                 table<buffer_id, byte_count>& offset)
 {
     SUBLET_EXPECTS(limits.alignment >= 1, "sublet: the alignment of a pool is 0, but has to be at least 1");
-    std::vector<unsigned char> is_part;  // by buffer, if any are colocated
-    std::vector<std::uint32_t> unneeded; // by buffer, if there are gaps: positions without bytes
+    table<buffer_id, unsigned char> is_part;  // if any are colocated
+    table<buffer_id, std::uint32_t> unneeded; // if there are gaps: positions without bytes
     if (!problem.colocated.empty()) is_part.assign(problem.buffers.size(), 0);
     for (placement_problem::colocation const& c : problem.colocated)
         for (buffer_id b : {c.buffer, c.anchor})
@@ -207,16 +207,16 @@ SUBLET_DECL packing search_exactly(placement_shapes const& shapes, byte_count ca
 SUBLET_DECL std::vector<std::uint32_t> order_of_caller(placement_shapes const& shapes, step_poll const& poll)
 {
     std::vector<buffer_id> first(shapes.size(), no_buffer); // by shape
-    std::vector<std::uint32_t> shape_of;                    // by buffer: which shape it is the first of
+    table<buffer_id, std::uint32_t> shape_of;               // the shape that it is the first of
     for (shape_part const& p : shapes.parts) first[p.shape] = smaller(first[p.shape], p.buffer);
     for (std::uint32_t s = 0; s != first.size() && !poll.stops(2); ++s) {
         if (first[s] == no_buffer) continue;
-        if (shape_of.size() <= first[s]) shape_of.resize(std::size_t{first[s]} + 1, no_buffer);
+        if (shape_of.size() <= first[s]) shape_of.resize(std::size_t{first[s]} + 1, no_shape);
         shape_of[first[s]] = s;
     }
     std::vector<std::uint32_t> order;
     for (std::uint32_t s : shape_of)
-        if (s != no_buffer) order.push_back(s);
+        if (s != no_shape) order.push_back(s);
     return order;
 }
 
@@ -318,15 +318,15 @@ public:
     /// Around a live range, with up to `most` shapes; empty if there are more in it.
     live_range around(live_range life, std::uint32_t most) const
     {
-        auto spanning = [&](step_id at) { return begun_[at] - ended_[at]; };
+        auto spanning = [&](position_id at) { return begun_[at] - ended_[at]; };
         live_range best = life;
         std::uint32_t const own = overlapping(life);
         if (own > most) return {};
-        for (step_id at = life.first; overlapping({at, life.last}) <= own + (most - own) / 2; --at) {
+        for (position_id at = life.first; overlapping({at, life.last}) <= own + (most - own) / 2; --at) {
             if (spanning(at) < spanning(best.first)) best.first = at;
             if (at == 0) break;
         }
-        for (step_id at = life.last; at != all_.positions.size(); ++at) {
+        for (position_id at = life.last; at != all_.positions.size(); ++at) {
             if (overlapping({best.first, at}) > most) break;
             if (spanning(at) < spanning(best.last)) best.last = at;
         }
@@ -384,7 +384,7 @@ private:
 
     placement_shapes const& all_;
     step_poll const& poll_;
-    std::vector<std::uint32_t> begun_, ended_; // by position: shapes that begin below it, or end at or below
+    table<position_id, std::uint32_t> begun_, ended_; // shapes that begin below it, or end at or below
 };
 
 /// Shapes of the first window around a peak, and nodes of its search for each of them. Both grow if that
@@ -817,10 +817,10 @@ public:
                        "sublet: buffers with clocks have no gaps and no colocations");
     }
 
-    std::span<step_id const> begin(buffer_id b) const { return row(begin_, b); }
-    std::span<step_id const> end(buffer_id b) const { return row(end_, b); }
+    std::span<std::uint32_t const> begin(buffer_id b) const { return row(begin_, b); }
+    std::span<std::uint32_t const> end(buffer_id b) const { return row(end_, b); }
     /// Whether no counter of `low` is above that of `high`.
-    bool is_below(std::span<step_id const> low, std::span<step_id const> high) const
+    bool is_below(std::span<std::uint32_t const> low, std::span<std::uint32_t const> high) const
     {
         for (std::size_t t = 0; t != threads; ++t)
             if (low[t] > high[t]) return false;
@@ -832,12 +832,12 @@ public:
     std::size_t const threads;
 
 private:
-    std::span<step_id const> row(std::vector<step_id> const& table, buffer_id b) const
+    std::span<std::uint32_t const> row(std::vector<std::uint32_t> const& counters, buffer_id b) const
     {
-        return {table.data() + b * threads, threads};
+        return {counters.data() + b * threads, threads};
     }
-    std::vector<step_id> const& begin_;
-    std::vector<step_id> const& end_;
+    std::vector<std::uint32_t> const& begin_;
+    std::vector<std::uint32_t> const& end_;
 };
 
 /// The buffers that need bytes, each after all buffers with bytes that it may take over; those of equal
@@ -845,10 +845,10 @@ private:
 SUBLET_DECL std::vector<buffer_id> order_by_begins(placement_problem const& problem, clock_rows const& clocks)
 {
     std::vector<buffer_id> order;
-    std::vector<std::uint64_t> sum(problem.buffers.size(), 0);
+    table<buffer_id, std::uint64_t> sum(problem.buffers.size(), 0);
     for (buffer_id b = 0; b != problem.buffers.size(); ++b) {
         if (problem.buffers[b].size == 0 || clocks.precedes(b, b)) continue;
-        for (step_id counter : clocks.begin(b)) sum[b] += counter;
+        for (std::uint32_t counter : clocks.begin(b)) sum[b] += counter;
         order.push_back(b);
     }
     std::sort(order.begin(), order.end(), [&](buffer_id a, buffer_id b) {
@@ -872,15 +872,15 @@ public:
     /// `order` is a part of order_by_begins().
     clock_antichain(placement_problem const& problem, clock_rows const& clocks,
                     std::vector<buffer_id> const& order)
-        : order_(order), n_(static_cast<node_id>(order.size()))
+        : order_(order), n_(static_cast<std::uint32_t>(order.size()))
     {
-        for (node_id j = 0; j != n_; ++j) {
+        for (std::uint32_t j = 0; j != n_; ++j) {
             byte_count const weight = problem.buffers[order[j]].size;
             add(source(), j, weight);
             add(n_ + j, sink(), weight);
             add(n_ + j, j, no_limit);
             latest_.clear(); // those before j that come before no other such
-            for (node_id i = j; i-- != 0 && is_within_visits();) {
+            for (std::uint32_t i = j; i-- != 0 && is_within_visits();) {
                 if (!clocks.precedes(order[i], order[j])) continue;
                 bool is_implied = false;
                 for (std::size_t k = 0; k != latest_.size() && !is_implied; ++k, ++visits_)
@@ -904,22 +904,22 @@ public:
     {
         while (is_within_visits() && find_levels()) augment();
         std::vector<buffer_id> result;
-        for (node_id i = 0; i != n_ && is_within_visits(); ++i)
+        for (std::uint32_t i = 0; i != n_ && is_within_visits(); ++i)
             if (level_[i] != 0 && level_[n_ + i] == 0) result.push_back(order_[i]);
         return result;
     }
 
 private:
     struct arc {
-        node_id from, to;
+        std::uint32_t from, to;
         byte_count room;
     };
 
-    node_id source() const { return 2 * n_; }
-    node_id sink() const { return 2 * n_ + 1; }
+    std::uint32_t source() const { return 2 * n_; }
+    std::uint32_t sink() const { return 2 * n_ + 1; }
     bool is_within_visits() const { return visits_ < max_antichain_visits; }
     /// Arc a ^ 1 is the reverse of arc a.
-    void add(node_id from, node_id to, byte_count room)
+    void add(std::uint32_t from, std::uint32_t to, byte_count room)
     {
         arcs_.push_back({from, to, room});
         arcs_.push_back({to, from, 0});
@@ -946,7 +946,7 @@ private:
     {
         next_ = first_;
         path_.clear();
-        for (node_id x = source(); is_within_visits(); ++visits_) {
+        for (std::uint32_t x = source(); is_within_visits(); ++visits_) {
             if (x == sink()) {
                 byte_count bytes = no_limit;
                 for (std::uint32_t a : path_) bytes = smaller(bytes, arcs_[a].room);
@@ -979,12 +979,12 @@ private:
     }
 
     std::vector<buffer_id> const& order_;
-    node_id const n_;
+    std::uint32_t const n_;
     std::uint64_t visits_ = 0;
     std::vector<arc> arcs_;
     std::vector<std::uint32_t> first_, leaving_, next_; // first_: by node, and one more
     std::vector<std::uint32_t> level_, path_;
-    std::vector<node_id> open_, latest_;
+    std::vector<std::uint32_t> open_, latest_;
 };
 
 /// The counter of a thread at which most bytes of `members` are live.
@@ -1004,9 +1004,9 @@ thread_peak(placement_problem const& problem, clock_rows const& clocks, std::vec
         sort_by_key(events);
         byte_count live = 0;
         for (sort_key const& e : events) {
-            byte_count const size = problem.buffers[e.id].size;
+            byte_count const size = problem.buffers[buffer_id{e.id}].size;
             live = e.tie == is_end ? live - size : checked_add(live, size);
-            if (live > peak.bytes) peak = {live, t, static_cast<step_id>(e.key), false};
+            if (live > peak.bytes) peak = {live, t, static_cast<std::uint32_t>(e.key), false};
         }
     }
     return peak;
@@ -1015,11 +1015,11 @@ thread_peak(placement_problem const& problem, clock_rows const& clocks, std::vec
 /// Buffers that conflict with each other.
 struct conflicting_set {
     std::vector<buffer_id> members;
-    std::vector<step_id> least_end, most_begin; // by thread
+    std::vector<std::uint32_t> least_end, most_begin; // by thread
 
     void add(buffer_id b, clock_rows const& clocks)
     {
-        least_end.resize(clocks.threads, no_step);
+        least_end.resize(clocks.threads, ~std::uint32_t{0});
         most_begin.resize(clocks.threads, 0);
         for (std::size_t t = 0; t != clocks.threads; ++t) {
             least_end[t] = smaller(least_end[t], clocks.end(b)[t]);
@@ -1043,7 +1043,7 @@ SUBLET_DECL positioned_clocks positions_of_clocks(placement_problem const& probl
 {
     clock_rows const clocks(problem);
     positioned_clocks result{.problem = problem, .threads = problem.clocks.threads};
-    std::vector<placement_problem::buffer>& buffers = result.problem.buffers;
+    table<buffer_id, placement_problem::buffer>& buffers = result.problem.buffers;
     result.problem.clocks = {};
     if (clocks.threads == 1) {
         for (buffer_id b = 0; b != buffers.size(); ++b)
@@ -1055,21 +1055,22 @@ SUBLET_DECL positioned_clocks positions_of_clocks(placement_problem const& probl
     std::size_t const n = order.size();
 
     // A class: buffers of equal begins, [first_of[c], first_of[c + 1]) of the order.
-    std::vector<std::uint32_t> first_of, class_of(buffers.size(), 0);
+    std::vector<std::uint32_t> first_of; // by class
+    table<buffer_id, position_id> class_of(buffers.size(), 0);
     for (std::uint32_t j = 0; j != n; ++j) {
         if (j == 0 || !clocks.is_below(clocks.begin(order[j]), clocks.begin(order[j - 1])))
             first_of.push_back(j);
-        class_of[order[j]] = static_cast<std::uint32_t>(first_of.size() - 1);
+        class_of[order[j]] = position_id::of(first_of.size() - 1);
     }
     std::size_t const classes = first_of.size();
     first_of.push_back(static_cast<std::uint32_t>(n));
 
     // The sets that are bounds are positions of the last class among their members.
-    std::vector<std::vector<conflicting_set>> bounds(classes);
+    table<position_id, std::vector<conflicting_set>> bounds(classes);
     result.peaks.resize(pool_count(problem));
-    std::vector<std::vector<buffer_id>> in_pool(result.peaks.size());
+    table<pool_id, std::vector<buffer_id>> in_pool(result.peaks.size());
     for (buffer_id b : order) in_pool[buffers[b].pool].push_back(b);
-    for (std::size_t pool = 0; pool != in_pool.size(); ++pool) {
+    for (pool_id pool = 0; pool != in_pool.size(); ++pool) {
         std::vector<buffer_id> const& members = in_pool[pool];
         positioned_clocks::pool_peak& peak = result.peaks[pool] = thread_peak(problem, clocks, members);
         std::vector<buffer_id> heaviest;
@@ -1089,7 +1090,7 @@ SUBLET_DECL positioned_clocks positions_of_clocks(placement_problem const& probl
     }
 
     // By thread, the least counter of the begins from class c on: what ends below is over.
-    std::vector<step_id> least((classes + 1) * clocks.threads, no_step);
+    std::vector<std::uint32_t> least((classes + 1) * clocks.threads, ~std::uint32_t{0});
     for (std::size_t c = classes; c-- != 0;)
         for (std::size_t t = 0; t != clocks.threads; ++t)
             least[c * clocks.threads + t] =
@@ -1106,7 +1107,7 @@ SUBLET_DECL positioned_clocks positions_of_clocks(placement_problem const& probl
     std::vector<live_range> ranges;
     for (buffer_id b = 0; b != buffers.size(); ++b) {
         live_range conflicting{class_of[b], class_of[b] + 1};
-        for (step_id c = conflicting.last; c < classes; ++c) {
+        for (position_id c = conflicting.last; c < classes; ++c) {
             if (c == conflicting.last &&
                 clocks.is_below(clocks.end(b), {&least[c * clocks.threads], clocks.threads}))
                 break;
@@ -1119,14 +1120,14 @@ SUBLET_DECL positioned_clocks positions_of_clocks(placement_problem const& probl
         ranges.push_back(conflicting);
         first.push_back(static_cast<std::uint32_t>(ranges.size()));
     }
-    result.conflicts = {live_range_lists::source::from_liveness, static_cast<step_id>(classes),
+    result.conflicts = {buffer_range_lists::source::from_liveness, static_cast<std::uint32_t>(classes),
                         std::move(first), std::move(ranges)};
 
     std::vector<buffer_id> alive;
     std::uint64_t entries = 0;
     for (std::size_t c = 0; c != classes; ++c) {
         std::span<buffer_id const> const incoming{order.data() + first_of[c], order.data() + first_of[c + 1]};
-        std::span<step_id const> const later{least.data() + c * clocks.threads, clocks.threads};
+        std::span<std::uint32_t const> const later{least.data() + c * clocks.threads, clocks.threads};
         std::vector<conflicting_set>& sets = bounds[c];
         std::size_t const known = sets.size(); // these may already have members of any class up to c
         std::size_t kept = 0;
@@ -1156,7 +1157,7 @@ SUBLET_DECL positioned_clocks positions_of_clocks(placement_problem const& probl
         for (conflicting_set& s : sets) {
             entries += s.members.size();
             expect_few(entries);
-            auto const position = static_cast<step_id>(result.at.size());
+            auto const position = position_id::of(result.at.size());
             for (buffer_id m : s.members) {
                 live_range& life = buffers[m].life;
                 if (life.last == 0) life.first = position;
@@ -1184,24 +1185,25 @@ SUBLET_DECL pack_options positioned_clocks::budgets(pack_options options) const
 /// The begins of buffers, as place_concurrently() asks for them.
 struct begin_rows {
     struct rows {
-        std::vector<step_id> const& at;
-        std::span<step_id const> operator[](std::size_t b) const { return {at.data() + b, 1}; }
+        table<buffer_id, position_id> const& at;
+        std::span<position_id const> operator[](buffer_id b) const { return {at.data() + b, 1}; }
     };
     rows begins, ends;
-    step_id positions = 0;
+    std::uint32_t positions = 0;
 
     std::size_t buffers() const { return begins.at.size(); }
-    step_id first(buffer_id b) const { return begins.at[b]; }
+    position_id first(buffer_id b) const { return begins.at[b]; }
 };
 
 SUBLET_DECL void positioned_clocks::lower(placement& placed, placement::objective objective,
-                                          std::uint64_t visits, std::vector<unsigned char> const& fixed) const
+                                          std::uint64_t visits,
+                                          table<buffer_id, unsigned char> const& fixed) const
 {
     if (threads == 1) return;
     placement_problem now{.buffers = problem.buffers, .pools = problem.pools};
     place_concurrently_options how{.fallback = placed.offset, .visits = visits};
     bool is_open = false;
-    for (std::size_t p = 0; p != placed.pools.size(); ++p) {
+    for (pool_id p = 0; p != placed.pools.size(); ++p) {
         placement::pool_result const& pool = placed.pools[p];
         bool const can_be_lower =
             pool.status == placement::outcome::feasible || pool.status == placement::outcome::limit;
@@ -1227,8 +1229,8 @@ SUBLET_DECL void positioned_clocks::lower(placement& placed, placement::objectiv
     }
     placement const found =
         place_concurrently(now, begin_rows{{begin}, {begin}, conflicts.positions()}, conflicts, how);
-    std::vector<unsigned char> is_lower;
-    for (std::size_t p = 0; p != placed.pools.size(); ++p) {
+    table<pool_id, unsigned char> is_lower;
+    for (pool_id p = 0; p != placed.pools.size(); ++p) {
         placement::pool_result& pool = placed.pools[p];
         pool.packings += found.pools[p].packings;
         is_lower.push_back(how.bounds[p] != no_limit && found.pools[p].height < pool.height);
@@ -1245,14 +1247,14 @@ SUBLET_DECL void positioned_clocks::lower(placement& placed, placement::objectiv
 }
 
 SUBLET_DECL void positioned_clocks::name_proofs(placement& placed,
-                                                std::vector<unsigned char> const& has_choice) const
+                                                table<buffer_id, unsigned char> const& has_choice) const
 {
     if (threads == 1) return;
     for (pool_id pool = 0; pool != placed.pools.size(); ++pool) {
         placement::pool_result& out = placed.pools[pool];
         out.peak_position = 0;
         if (out.proof.kind != placement::proof::reason::live_bytes) continue;
-        step_id const position = std::exchange(out.proof.position, 0);
+        position_id const position = std::exchange(out.proof.position, position_id{0});
         for (bool is_forced : {false, true}) {
             out.proof.buffers.clear();
             byte_count bytes = 0;
@@ -1299,13 +1301,13 @@ SUBLET_DECL placement pack(placement_problem const& problem, pack_options const&
     return pack_by_positions(problem, options, control);
 }
 
-SUBLET_DECL bool pack_intervals(std::vector<placement_problem::buffer> const& given,
+SUBLET_DECL bool pack_intervals(table<buffer_id, placement_problem::buffer> const& given,
                                 placement_conflicts const& conflicts, byte_count bound, std::uint64_t visits,
                                 packing& best, std::uint32_t& tried)
 {
     if (!conflicts.are_intervals()) return false;
     if (best.height <= bound) return true;
-    std::vector<placement_problem::buffer> buffers(given);
+    table<buffer_id, placement_problem::buffer> buffers(given);
     byte_count room = byte_count{1} << 61; // for all buffers one above the other
     for (buffer_id b = 0; b != buffers.size(); ++b) {
         placement_problem::buffer& it = buffers[b];
@@ -1334,13 +1336,13 @@ namespace sublet::detail {
 SUBLET_DECL pool_candidates candidates_of(placement_problem const& problem)
 {
     std::size_t const n = problem.buffers.size();
-    std::vector<buffer_id> leader(n); // the lowest of the colocated buffers
+    table<buffer_id, buffer_id> leader(n); // the lowest of the colocated buffers
     for (buffer_id b = 0; b != n; ++b) leader[b] = b;
     auto find = [&leader](buffer_id b) {
         while (leader[b] != b) b = leader[b] = leader[leader[b]];
         return b;
     };
-    std::vector<unsigned char> is_anchored(n, 0), has_choice(n, 0), has_chooser(n, 0);
+    table<buffer_id, unsigned char> is_anchored(n, 0), has_choice(n, 0), has_chooser(n, 0);
     for (placement_problem::colocation const& c : problem.colocated) {
         SUBLET_EXPECTS(c.buffer < n && c.anchor < n,
                        "sublet: buffer % is colocated with buffer %, but there are only % buffers", c.buffer,
@@ -1360,7 +1362,7 @@ SUBLET_DECL pool_candidates candidates_of(placement_problem const& problem)
 
     std::vector<sort_key> cost_entries; // {storage and pool, chooser, cost's index}
     std::vector<byte_count> cost;
-    std::vector<std::uint32_t> choosers(n, 0); // by leader
+    table<buffer_id, std::uint32_t> choosers(n, 0); // of a leader
     auto add_cost = [&](buffer_id b, pool_id pool, byte_count pool_cost) {
         cost_entries.push_back(
             {byte_count{find(b)} << 32 | pool, b, static_cast<std::uint32_t>(cost.size())});
@@ -1399,7 +1401,7 @@ SUBLET_DECL pool_candidates candidates_of(placement_problem const& problem)
                 ++chooser_count;
             }
             if (chooser_count == choosers[b])
-                common_pools.push_back({sum, 0, static_cast<pool_id>(storage_and_pool)});
+                common_pools.push_back({sum, 0, pool_id::of(storage_and_pool)});
         }
         SUBLET_EXPECTS(!common_pools.empty(), "sublet: colocated buffers have no pool in common");
         sort_by_key(common_pools);
@@ -1438,7 +1440,8 @@ SUBLET_DECL pool_candidates possible_pools(placement_problem const& problem, poo
     for (buffer_id b = 0; b != problem.buffers.size(); ++b) members.push_back(b);
     colocated_groups const groups = group_colocated(problem, members, poll);
     if (poll.has_stopped()) return all;
-    std::vector<std::uint32_t> group_of(all.size(), no_buffer); // by storage; no_buffer: it needs no bytes
+    constexpr std::uint32_t none = ~std::uint32_t{0};
+    std::vector<std::uint32_t> group_of(all.size(), none); // by storage; none: it needs no bytes
     for (std::uint32_t g = 0; g + 1 != groups.first.size(); ++g)
         if (groups.first[g] != groups.first[g + 1])
             group_of[all.storage_of[groups.parts[groups.first[g]].buffer]] = g;
@@ -1451,7 +1454,7 @@ SUBLET_DECL pool_candidates possible_pools(placement_problem const& problem, poo
                 return std::span(groups.parts.data() + groups.first[g],
                                  groups.parts.data() + groups.first[g + std::size_t{1}]);
             };
-            if (g == no_buffer || can_lie_alone(problem, parts(), limits_of(problem, all.at(k, c).pool)))
+            if (g == none || can_lie_alone(problem, parts(), limits_of(problem, all.at(k, c).pool)))
                 possible.of.push_back(all.at(k, c));
         }
         if (possible.of.size() == before) possible.of.push_back(all.at(k, 0));
@@ -1474,8 +1477,8 @@ SUBLET_DECL pool_assignment_state::pool_assignment_state(placement_problem const
     choice.assign(candidates.size(), 0);
     shapes = shapes_of(together, all_buffers, {}, poll);
     if (poll.has_stopped()) return;
-    shape_of.assign(candidates.size(), no_buffer);
-    storage_of.assign(shapes.size(), no_buffer);
+    shape_of.assign(candidates.size(), none);
+    storage_of.assign(shapes.size(), none);
     for (shape_part const& p : shapes.parts) {
         storage_of[p.shape] = candidates.storage_of[p.buffer];
         shape_of[storage_of[p.shape]] = p.shape;
@@ -1484,7 +1487,7 @@ SUBLET_DECL pool_assignment_state::pool_assignment_state(placement_problem const
         SUBLET_EXPECTS(c.pool < 65536,
                        "sublet: a choice names pool %, which is out of range (pools are numbered from 0)",
                        c.pool);
-        while (capacity.size() <= c.pool) capacity.push_back(limits_of(together, capacity.size()).capacity);
+        while (capacity.size() <= c.pool) capacity.push_back(limits_of(together, pool_id::of(capacity.size())).capacity);
     }
     for (placement_shape const& s : shapes.shapes) has_pins = has_pins || s.pinned != no_offset;
     load.assign(capacity.size(), segment_tree(shapes.positions.size()));
@@ -1499,7 +1502,7 @@ SUBLET_DECL void pool_assignment_state::move(std::uint32_t k, std::uint32_t to)
     std::uint32_t const s = shape_of[k];
     pool_id const from = pool(k);
     choice[k] = to;
-    if (s == no_buffer) return;
+    if (s == none) return;
     for (shape_piece const& p : shapes.pieces_of(s)) {
         load[from].remove(p.when, p.end - p.begin);
         load[pool(k)].add(p.when, p.end - p.begin);
@@ -1523,14 +1526,14 @@ SUBLET_DECL std::uint64_t cost_ratio(byte_count extra_cost, double relief)
 /// Moves storage to its next pool until no load exceeds a capacity or no candidate is left.
 SUBLET_DECL void lower_loads(pool_assignment_state& all, step_poll const& poll)
 {
-    auto const positions = static_cast<step_id>(all.shapes.positions.size());
+    std::size_t const positions = all.shapes.positions.size();
     for (bool moved = true; moved;) {
         moved = false;
         for (pool_id pool = 0; pool != all.capacity.size(); ++pool) {
             if (all.capacity[pool] == no_limit) continue; // no load exceeds it
-            std::vector<std::uint32_t> overloaded{0}; // by rank: number of lower positions with excess load
-            std::vector<byte_count> excess{0};        // by rank: sum of the excess below
-            for (step_id at = 0; at != positions; ++at) {
+            table<position_id, std::uint32_t> overloaded{0}; // number of lower positions with excess load
+            table<position_id, byte_count> excess{0};        // sum of the excess below
+            for (position_id at = 0; at != positions; ++at) {
                 if (poll.stops(16)) return;
                 byte_count const bytes = all.load[pool].most({at, at + 1}), most = all.capacity[pool];
                 overloaded.push_back(overloaded.back() + (bytes > most));
@@ -1567,7 +1570,7 @@ SUBLET_DECL void lower_loads(pool_assignment_state& all, step_poll const& poll)
 SUBLET_DECL placement::pool_result try_pool(placement_problem const& problem,
                                             pool_assignment_state const& all, pool_id pool,
                                             pack_options options, search_control& control,
-                                            std::vector<byte_count>& offset)
+                                            table<buffer_id, byte_count>& offset)
 {
     std::vector<buffer_id> members;
     for (buffer_id b = 0; b != problem.buffers.size(); ++b)
@@ -1585,9 +1588,9 @@ SUBLET_DECL bool fit_capacities(placement_problem const& problem, pool_assignmen
                                 pack_options const& options, search_control& control)
 {
     std::size_t const pools = all.capacity.size();
-    std::vector<unsigned char> is_packed(pools, 0);
-    std::vector<unsigned> rounds(pools, 0);
-    std::vector<byte_count> offset(problem.buffers.size(), no_offset);
+    table<pool_id, unsigned char> is_packed(pools, 0);
+    table<pool_id, unsigned> rounds(pools, 0);
+    table<buffer_id, byte_count> offset(problem.buffers.size(), no_offset);
     bool fits = true;
     for (pool_id pool = 0; pool != pools;) {
         bool const has_limit = all.has_pins || all.capacity[pool] != no_limit ||
@@ -1647,9 +1650,9 @@ SUBLET_DECL bool place_greedily(placement_problem const& problem, pool_assignmen
 {
     std::vector<buffer_id> all_buffers;
     for (buffer_id b = 0; b != problem.buffers.size(); ++b) all_buffers.push_back(b);
-    std::vector<placement_shapes> shapes; // by pool: alignments differ
-    std::vector<placed_pieces> placed;
-    for (std::size_t pool = 0; pool != all.capacity.size(); ++pool) {
+    table<pool_id, placement_shapes> shapes; // alignments differ
+    table<pool_id, placed_pieces> placed;
+    for (pool_id pool = 0; pool != all.capacity.size(); ++pool) {
         shapes.push_back(shapes_of(problem, all_buffers, limits_of(problem, pool), poll));
         if (poll.has_stopped()) return false;
         placed.push_back(placed_pieces(shapes.back()));
@@ -1695,7 +1698,7 @@ void move_to_cheaper(pool_assignment_state& all, step_poll const& poll, Fits fit
         if (poll.stops(64)) return;
         for (std::uint32_t c = 0; c != before; ++c) {
             pool_id const pool = all.candidates.at(k, c).pool;
-            if (all.shape_of[k] != no_buffer && all.is_overloaded(k, pool, true)) continue;
+            if (all.shape_of[k] != pool_assignment_state::none && all.is_overloaded(k, pool, true)) continue;
             all.move(k, c);
             if (fits(pool)) break;
             all.move(k, before);
@@ -1723,7 +1726,7 @@ SUBLET_DECL pool_assignment choose_pools(placement_problem const& problem, pack_
                 for (std::uint32_t k = 0; k != all.choice.size(); ++k) all.move(k, before[k]);
         }
         std::size_t attempts = 0;
-        std::vector<byte_count> offset(problem.buffers.size(), no_offset);
+        table<buffer_id, byte_count> offset(problem.buffers.size(), no_offset);
         move_to_cheaper(all, poll, [&](pool_id pool) {
             if (all.capacity[pool] == no_limit && !all.has_pins) return true;
             if (++attempts > max_trial_packings || control.stop(no_limit, 0, 0)) return false;
@@ -1757,7 +1760,7 @@ SUBLET_DECL std::vector<byte_count> sampled_batches(byte_count most)
 }
 
 /// Packs the sizes of each sampled batch alone, ignoring capacities.
-SUBLET_DECL std::vector<batch_sample> pack_samples(std::vector<symbolic_plan::buffer> const& buffers,
+SUBLET_DECL std::vector<batch_sample> pack_samples(table<buffer_id, symbolic_plan::buffer> const& buffers,
                                                    byte_count most, pack_options const& options)
 {
     std::vector<batch_sample> samples;
@@ -1772,7 +1775,7 @@ SUBLET_DECL std::vector<batch_sample> pack_samples(std::vector<symbolic_plan::bu
 
 class symbolic_pool {
 public:
-    symbolic_pool(std::vector<symbolic_plan::buffer> const& buffers, pool_id pool,
+    symbolic_pool(table<buffer_id, symbolic_plan::buffer> const& buffers, pool_id pool,
                   std::vector<batch_sample> const& samples, byte_count most)
         : buffers_(buffers), pool_(pool), samples_(samples), most_(most)
     {
@@ -1864,7 +1867,7 @@ private:
         offer(improve_affine(buffers_, order, goals, most_, moves).start);
     }
 
-    affine_bytes height_of(std::vector<affine_bytes> const& start, ids const& some) const
+    affine_bytes height_of(table<buffer_id, affine_bytes> const& start, ids const& some) const
     {
         affine_bytes height;
         for (buffer_id id : some) {
@@ -1875,7 +1878,7 @@ private:
         return height;
     }
 
-    void offer(std::vector<affine_bytes> start)
+    void offer(table<buffer_id, affine_bytes> start)
     {
         double worst = 1;
         for (batch_sample const& sample : samples_) {
@@ -1896,12 +1899,12 @@ private:
     }
     bool is_done() const { return worst_ <= 1; }
 
-    std::vector<symbolic_plan::buffer> const& buffers_;
+    table<buffer_id, symbolic_plan::buffer> const& buffers_;
     pool_id pool_;
     std::vector<batch_sample> const& samples_;
     byte_count most_;
     ids fixed_, scaled_; // ascending
-    std::vector<affine_bytes> best_;
+    table<buffer_id, affine_bytes> best_;
     double worst_ = 0; // of `best_`: the largest ratio to the height of a batch alone
 };
 
@@ -1911,8 +1914,9 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL symbolic_packing pack_symbolic(std::vector<symbolic_plan::buffer> const& buffers, byte_count most,
-                                           symbolic_options::mixing_rule mixing, pack_options const& options)
+SUBLET_DECL symbolic_packing pack_symbolic(table<buffer_id, symbolic_plan::buffer> const& buffers,
+                                           byte_count most, symbolic_options::mixing_rule mixing,
+                                           pack_options const& options)
 {
     symbolic_packing result;
     result.start.assign(buffers.size(), {});
@@ -1931,36 +1935,37 @@ SUBLET_DECL symbolic_packing pack_symbolic(std::vector<symbolic_plan::buffer> co
 // --- stack slots -----------------------------------------------------------------------------------------
 
 SUBLET_DECL placement stack_slots(placement_problem const& problem, sized_slot_plan const& slots,
-                                  std::vector<byte_count> const& bounds)
+                                  table<pool_id, byte_count> const& bounds)
 {
     std::size_t const buffers = problem.buffers.size();
     SUBLET_EXPECTS(slots.slot_of.size() == buffers, "sublet: a table needs one entry for each buffer");
-    auto limits_of = [&](std::size_t pool) {
+    auto limits_of = [&](pool_id pool) {
         return pool < problem.pools.size() ? problem.pools[pool] : pool_limits{};
     };
-    std::vector<byte_count> alignment, begin(slots.slots, no_offset); // by slot
+    table<slot_id, byte_count> alignment, begin(slots.slots, no_offset);
     for (pool_id pool : slots.slot_pool) alignment.push_back(limits_of(pool).alignment);
-    for (std::size_t b = 0; b != buffers; ++b)
+    for (buffer_id b = 0; b != buffers; ++b)
         if (slot_id const s = slots.slot_of[b]; s != no_slot)
             alignment[s] = detail::combine_alignment(alignment[s], problem.buffers[b].alignment);
 
     placement result;
     result.offset.assign(buffers, no_offset);
-    result.pools = std::vector<placement::pool_result>(detail::pool_count(problem));
+    result.pools = table<pool_id, placement::pool_result>(detail::pool_count(problem));
     std::vector<detail::sort_key> coarsest_first;
     for (slot_id s = 0; s != slots.slots; ++s)
         coarsest_first.push_back({detail::descending(alignment[s]), 0, s});
     sort_by_key(coarsest_first);
     for (detail::sort_key const& k : coarsest_first) {
-        byte_count& height = result.pools[slots.slot_pool[k.id]].height;
-        begin[k.id] = align_up(height, alignment[k.id]);
-        SUBLET_EXPECTS(begin[k.id] != no_offset && sum_fits(begin[k.id], slots.slot_bytes[k.id]),
+        slot_id const s = k.id;
+        byte_count& height = result.pools[slots.slot_pool[s]].height;
+        begin[s] = align_up(height, alignment[s]);
+        SUBLET_EXPECTS(begin[s] != no_offset && sum_fits(begin[s], slots.slot_bytes[s]),
                        "sublet: slots end beyond 64 bits");
-        height = begin[k.id] + slots.slot_bytes[k.id];
+        height = begin[s] + slots.slot_bytes[s];
     }
-    for (std::size_t b = 0; b != buffers; ++b)
+    for (buffer_id b = 0; b != buffers; ++b)
         if (slots.slot_of[b] != no_slot) result.offset[b] = begin[slots.slot_of[b]];
-    for (std::size_t pool = 0; pool != result.pools.size(); ++pool) {
+    for (pool_id pool = 0; pool != result.pools.size(); ++pool) {
         placement::pool_result& out = result.pools[pool];
         if (pool < bounds.size() && bounds[pool] != 0)
             out.proof = {placement::proof::reason::given, bounds[pool]};
@@ -1968,7 +1973,7 @@ SUBLET_DECL placement stack_slots(placement_problem const& problem, sized_slot_p
         out.status = detail::status_of(out.height, out.lower_bound, limits_of(pool).capacity);
         byte_count const largest = limits_of(pool).largest_block;
         if (largest != no_limit && out.height != 0 && out.height <= largest)
-            out.blocks = {{static_cast<pool_id>(pool), 0, out.height}};
+            out.blocks = {{pool, 0, out.height}};
     }
     detail::set_overall_status(result);
     return result;

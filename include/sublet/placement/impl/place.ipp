@@ -32,12 +32,12 @@ SUBLET_DECL void minimize_proof(placement_problem const& problem, pool_id pool, 
         shapes, minimize_core(shapes, proof.bytes - 1, std::move(core), budgets.nodes, control).shapes);
 }
 
-SUBLET_DECL placement place_fixed(placement_problem const& problem, std::vector<byte_count> const& previous,
-                                  std::vector<unsigned char> const& keep, pack_options const& budgets,
+SUBLET_DECL placement place_fixed(placement_problem const& problem, table<buffer_id, byte_count> const& previous,
+                                  table<buffer_id, unsigned char> const& keep, pack_options const& budgets,
                                   timed_control& control)
 {
     bool is_new = true;
-    for (std::size_t b = 0; b != keep.size(); ++b)
+    for (buffer_id b = 0; b != keep.size(); ++b)
         is_new = is_new && previous[b] == no_offset && keep[b] == 0;
     placement result =
         is_new ? pack(problem, budgets, control) : replan(problem, previous, keep, budgets, control);
@@ -55,12 +55,12 @@ SUBLET_DECL placement place_fixed(placement_problem const& problem, std::vector<
 SUBLET_DECL void weaken_to_forced(placement_problem problem, pool_candidates const& candidates,
                                   pack_options const& budgets, search_control& control, placement& result)
 {
-    for (std::size_t b = 0; b != problem.buffers.size(); ++b)
+    for (buffer_id b = 0; b != problem.buffers.size(); ++b)
         if (candidates.count(candidates.storage_of[b]) != 1) problem.buffers[b].size = 0;
     for (placement_problem::gap& gap : problem.gaps)
         if (problem.buffers[gap.buffer].size == 0) gap.begin = gap.end = 0;
     placement const forced = pack(problem, budgets, control);
-    for (std::size_t pool = 0; pool != result.pools.size(); ++pool) {
+    for (pool_id pool = 0; pool != result.pools.size(); ++pool) {
         placement::pool_result& out = result.pools[pool];
         if (out.status != placement::outcome::infeasible) continue;
         out.proof = forced.pools[pool].proof;
@@ -86,12 +86,12 @@ SUBLET_DECL placement place(placement_problem const& problem, place_options cons
                 result.status = placement::outcome::feasible;
             auto const previous = options.previous.tabulate(buffers, "previous");
             result.moved_bytes = 0;
-            for (std::size_t b = 0; b != buffers; ++b)
+            for (buffer_id b = 0; b != buffers; ++b)
                 if (previous[b] != no_offset && result.offset[b] != no_offset &&
                     result.offset[b] != previous[b])
                     result.moved_bytes += problem.buffers[b].size;
         }
-        std::vector<unsigned char> has_choice;
+        table<buffer_id, unsigned char> has_choice;
         if (!problem.choices.empty()) {
             pool_candidates const pools = possible_pools(problem, candidates_of(problem));
             for (std::uint32_t storage : pools.storage_of) has_choice.push_back(pools.count(storage) != 1);
@@ -108,7 +108,7 @@ SUBLET_DECL placement place(placement_problem const& problem, place_options cons
     control.begin(2); // at most half of the time
     pool_assignment const chosen = choose_pools(problem, budgets, control);
     placement_problem fixed{problem.buffers, problem.pools, problem.gaps, problem.colocated};
-    for (std::size_t b = 0; b != buffers; ++b) fixed.buffers[b].pool = chosen.pool_of[b];
+    for (buffer_id b = 0; b != buffers; ++b) fixed.buffers[b].pool = chosen.pool_of[b];
     placement result = place_fixed(fixed, previous, keep, budgets, control);
     if (result.status == placement::outcome::infeasible)
         weaken_to_forced(fixed, possible_pools(problem, candidates_of(problem)), budgets, control, result);
@@ -140,17 +140,20 @@ SUBLET_DECL placement place(placement_problem const& problem, place_options cons
     return detail::place(problem, options, detail::budgets_of(options));
 }
 
-SUBLET_DECL placement place(memory_plan const& plan, std::vector<byte_count> const& bases,
+SUBLET_DECL placement place(memory_plan const& plan, table<pool_id, byte_count> const& bases,
                             pool_limits const& memory)
 {
     placement_problem problem{{}, {memory}};
-    for (byte_count bytes : plan.arena_bytes) problem.buffers.push_back({{0, 1}, bytes});
+    for (byte_count bytes : plan.arena_bytes) problem.buffers.push_back({{0, 1}, bytes}); // one for each pool
+    auto buffer_of = [&problem](pool_id pool) -> placement_problem::buffer& {
+        return problem.buffers[buffer_id::of(+pool)];
+    };
     for (memory_plan::placed_buffer const& b : plan.buffers) {
-        byte_count& alignment = problem.buffers[b.pool].alignment;
+        byte_count& alignment = buffer_of(b.pool).alignment;
         alignment = detail::combine_alignment(alignment, b.alignment);
     }
-    for (std::size_t pool = 0; pool != plan.arena_bytes.size() && pool != bases.size(); ++pool)
-        problem.buffers[pool].pinned = bases[pool];
+    for (pool_id pool = 0; pool != plan.arena_bytes.size() && pool != bases.size(); ++pool)
+        buffer_of(pool).pinned = bases[pool];
     detail::pack_options budgets;
     if (plan.arena_bytes.size() <= 8 + bases.size()) budgets.nodes = 2'000'000;
     return detail::pack(problem, budgets);

@@ -11,7 +11,7 @@ namespace sublet::detail {
 SUBLET_DECL bool numbers_stay_below(scaled_shapes const& scaled, byte_count capacity, byte_count bound)
 {
     if (capacity >= bound) return false;
-    std::vector<byte_count> load(scaled.shapes.positions.size() + 1, 0);
+    table<position_id, byte_count> load(scaled.shapes.positions.size() + 1, 0);
     for (placement_shape const& s : scaled.shapes.shapes)
         if (s.alignment >= bound || (s.pinned != no_offset && s.pinned >= bound)) return false;
     for (shape_piece const& p : scaled.shapes.pieces) {

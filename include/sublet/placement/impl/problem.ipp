@@ -33,10 +33,10 @@ SUBLET_DECL void set_overall_status(placement& all)
 {
     all.status = placement::outcome::optimal;
     all.pool = 0;
-    for (std::size_t pool = 0; pool != all.pools.size(); ++pool)
+    for (pool_id pool = 0; pool != all.pools.size(); ++pool)
         if (all.pools[pool].status > all.status) {
             all.status = all.pools[pool].status;
-            all.pool = static_cast<pool_id>(pool);
+            all.pool = pool;
         }
 }
 

@@ -18,7 +18,7 @@ struct old_placement {
 };
 
 SUBLET_DECL old_placement old_placement_of(placement_shapes const& all, placement_problem const& problem,
-                                           std::vector<byte_count> const& previous)
+                                           table<buffer_id, byte_count> const& previous)
 {
     old_placement former{std::vector<byte_count>(all.size(), no_offset),
                          std::vector<byte_count>(all.size(), 0)};
@@ -175,15 +175,15 @@ SUBLET_DECL packing pack_near(placement_shapes all, old_placement const& former,
     return best;
 }
 
-SUBLET_DECL placement replan(placement_problem const& problem, std::vector<byte_count> const& previous,
-                             std::vector<unsigned char> const& keep, pack_options const& options,
+SUBLET_DECL placement replan(placement_problem const& problem, table<buffer_id, byte_count> const& previous,
+                             table<buffer_id, unsigned char> const& keep, pack_options const& options,
                              search_control& control)
 {
     std::size_t const buffers = problem.buffers.size();
     SUBLET_EXPECTS(previous.size() == buffers && keep.size() == buffers,
                    "sublet: a table needs one entry for each buffer");
     placement_problem kept = problem;
-    for (std::size_t b = 0; b != buffers; ++b) {
+    for (buffer_id b = 0; b != buffers; ++b) {
         if (keep[b] == 0) continue;
         byte_count& pinned = kept.buffers[b].pinned;
         SUBLET_EXPECTS(previous[b] != no_offset && (pinned == no_offset || pinned == previous[b]),
@@ -196,7 +196,7 @@ SUBLET_DECL placement replan(placement_problem const& problem, std::vector<byte_
                                       return pack_near(shapes, old_placement_of(shapes, kept, previous),
                                                        bound, capacity, options, control, out, parts);
                                   });
-    for (std::size_t b = 0; b != buffers; ++b)
+    for (buffer_id b = 0; b != buffers; ++b)
         if (previous[b] != no_offset && result.offset[b] != no_offset && result.offset[b] != previous[b])
             result.moved_bytes = checked_add(result.moved_bytes, problem.buffers[b].size);
     return result;

@@ -65,13 +65,13 @@ SUBLET_DECL search_problem search_problem_of(scaled_shapes const& scaled, step_p
     to.shapes = static_cast<std::uint32_t>(n);
     to.unit = scaled.unit;
 
-    // By rank: the number of sections that end at or before it. A section ends where a piece ends, if a
+    // The number of sections that end at or before it. A section ends where a piece ends, if a
     // piece has begun since the last section.
-    std::vector<std::uint32_t> ended(from.positions.size(), 0);
-    std::vector<unsigned char> begins(from.positions.size(), 0), ends(from.positions.size(), 0);
+    table<position_id, std::uint32_t> ended(from.positions.size(), 0);
+    table<position_id, unsigned char> begins(from.positions.size(), 0), ends(from.positions.size(), 0);
     for (shape_piece const& p : from.pieces) begins[p.when.first] = ends[p.when.last] = 1;
     bool has_begun = false;
-    for (std::size_t r = 0; r != ended.size(); ++r) {
+    for (position_id r = 0; r != ended.size(); ++r) {
         if (ends[r] != 0 && std::exchange(has_begun, false)) ++to.sections;
         if (begins[r] != 0) has_begun = true;
         ended[r] = to.sections;

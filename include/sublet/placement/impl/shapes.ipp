@@ -37,11 +37,11 @@ SUBLET_DECL void sort_in_parts(std::vector<sort_key>& items, step_poll const& po
     sort_and_merge(items, poll);
 }
 
-SUBLET_DECL void keep_distinct(std::vector<step_id>& positions, step_poll const& poll = {})
+SUBLET_DECL void keep_distinct(std::vector<position_id>& positions, step_poll const& poll = {})
 {
     sort_and_merge(positions, poll);
     std::size_t distinct = 0;
-    for (step_id at : positions)
+    for (position_id at : positions)
         if (distinct == 0 || positions[distinct - 1] != at) positions[distinct++] = at;
     positions.resize(distinct);
 }
@@ -51,7 +51,7 @@ SUBLET_DECL std::vector<sort_key> gaps_in_order(placement_problem const& problem
 {
     std::vector<sort_key> order;
     if (problem.gaps.empty()) return order;
-    std::vector<unsigned char> is_member;
+    table<buffer_id, unsigned char> is_member;
     if (members.size() != problem.buffers.size()) {
         is_member.assign(problem.buffers.size(), 0);
         for (buffer_id b : members) is_member[b] = 1;
@@ -126,14 +126,14 @@ SUBLET_DECL std::size_t append_pieces(placement_problem const& problem, std::vec
 
 SUBLET_DECL void merge_pieces(std::vector<shape_piece>& pieces)
 {
-    std::vector<step_id> cuts;
+    std::vector<position_id> cuts;
     cuts.reserve(2 * pieces.size());
     for (shape_piece const& p : pieces) {
         cuts.push_back(p.when.first);
         cuts.push_back(p.when.last);
     }
     keep_distinct(cuts);
-    auto rank = [&](step_id at) {
+    auto rank = [&](position_id at) {
         return partition_point(cuts.size(), [&](std::size_t i) { return cuts[i] >= at; });
     };
     std::vector<byte_count> begin(cuts.size(), 0), end(cuts.size(), 0); // end == 0: unpainted
@@ -170,21 +170,21 @@ SUBLET_DECL void merge_pieces(std::vector<shape_piece>& pieces)
     }
 }
 
-SUBLET_DECL std::vector<step_id> rank_positions(std::vector<shape_piece>& pieces, step_poll const& poll)
+SUBLET_DECL table<position_id, position_id> rank_positions(std::vector<shape_piece>& pieces, step_poll const& poll)
 {
-    step_id last = 0;
+    position_id last = 0;
     for (shape_piece const& p : pieces) last = larger(last, p.when.last);
-    std::vector<step_id> positions, rank;
+    table<position_id, position_id> positions, rank;
     auto for_each_piece = [&](std::uint64_t steps, auto visit) {
         for (std::size_t i = 0; i != pieces.size() && !poll.stops(steps); ++i) visit(pieces[i]);
     };
     if (last / 16 <= pieces.size()) {
         rank.assign(std::size_t{last} + 1, 0);
         for_each_piece(2, [&](shape_piece& p) { rank[p.when.first] = rank[p.when.last] = 1; });
-        for (std::size_t at = 0; at != rank.size() && !poll.stops(1); ++at)
+        for (position_id at = 0; at != rank.size() && !poll.stops(1); ++at)
             if (rank[at] != 0) {
-                rank[at] = static_cast<step_id>(positions.size());
-                positions.push_back(static_cast<step_id>(at));
+                rank[at] = position_id::of(positions.size());
+                positions.push_back(at);
             }
         for_each_piece(2, [&](shape_piece& p) { p.when = {rank[p.when.first], rank[p.when.last]}; });
         return positions;
@@ -195,8 +195,8 @@ SUBLET_DECL std::vector<step_id> rank_positions(std::vector<shape_piece>& pieces
         positions.push_back(p.when.last);
     });
     keep_distinct(positions, poll);
-    auto rank_of = [&](step_id at) {
-        return static_cast<step_id>(
+    auto rank_of = [&](position_id at) {
+        return position_id::of(
             partition_point(positions.size(), [&](std::size_t i) { return positions[i] >= at; }));
     };
     for_each_piece(32, [&](shape_piece& p) { p.when = {rank_of(p.when.first), rank_of(p.when.last)}; });
@@ -230,7 +230,7 @@ SUBLET_DECL colocated_groups group_colocated(placement_problem const& problem,
     }
 
     constexpr std::int64_t too_far = std::int64_t{1} << 62;
-    std::vector<std::uint32_t> first(buffers + 1, 0);
+    table<buffer_id, std::uint32_t> first(buffers + 1, 0);
     for (placement_problem::colocation const& c : problem.colocated) {
         SUBLET_EXPECTS(c.buffer < buffers && c.anchor < buffers,
                        "sublet: buffer % is colocated with buffer %, but there are only % buffers", c.buffer,
@@ -242,13 +242,13 @@ SUBLET_DECL colocated_groups group_colocated(placement_problem const& problem,
     }
     for (std::size_t b = 0; b != buffers; ++b) first[b + 1] += first[b];
     std::vector<placement_problem::colocation> links(first[buffers]); // by anchor; distances wrap round
-    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+    table<buffer_id, std::uint32_t> next(first.begin(), first.end() - 1);
     for (placement_problem::colocation const& c : problem.colocated) {
         links[next[c.anchor]++] = c;
         links[next[c.buffer]++] = {c.anchor, c.buffer, byte_count{0} - c.distance};
     }
-    std::vector<unsigned char> is_member(buffers, 0), is_reached(buffers, 0);
-    std::vector<std::int64_t> height(buffers, 0);
+    table<buffer_id, unsigned char> is_member(buffers, 0), is_reached(buffers, 0);
+    table<buffer_id, std::int64_t> height(buffers, 0);
     for (buffer_id b : members) is_member[b] = 1;
     std::vector<buffer_id> found;
     for (buffer_id b : members) {
@@ -406,7 +406,7 @@ public:
             bool const is_solid = add_pieces(g);
             for (; inconsistent != groups_.inconsistent.end() && inconsistent->key == g; ++inconsistent)
                 if (is_solid)
-                    record_fault(shape_fault::parts_clash, static_cast<buffer_id>(inconsistent->tie),
+                    record_fault(shape_fault::parts_clash, buffer_id::of(inconsistent->tie),
                                  inconsistent->id);
             if (is_solid) add_shape(g);
         }
@@ -519,7 +519,8 @@ private:
         result.buffer = collected_.buffer;
         result.other = collected_.other;
         std::size_t const n = collected_.size();
-        std::vector<std::uint32_t> order(n), next(collected_.positions.size() + 1, 0), number(n);
+        std::vector<std::uint32_t> order(n), number(n);
+        table<position_id, std::uint32_t> next(collected_.positions.size() + 1, 0);
         auto start_of = [&](std::size_t s) {
             return collected_.pieces[collected_.first_piece[s]].when.first;
         };
@@ -616,7 +617,7 @@ SUBLET_DECL void add_padding(placement_shapes const& all, placement_bound& bound
     auto rounded = [&](shape_piece const& p) { return number(align_up(p.end, unit)); };
     // By rank: the sum of the rounded heights. Painted by falling padding; the first paint stays.
     std::size_t const ranks = all.positions.size();
-    std::vector<std::int64_t> load(ranks, 0), padding(ranks, 0);
+    table<position_id, std::int64_t> load(ranks, 0), padding(ranks, 0);
     std::vector<sort_key> by_padding;
     std::vector<std::uint32_t> shape_of(all.pieces.size()), unpainted(ranks + 1);
     for (std::uint32_t s = 0; s != all.size(); ++s)
@@ -646,13 +647,13 @@ SUBLET_DECL void add_padding(placement_shapes const& all, placement_bound& bound
         }
     }
     std::int64_t sum = 0, most = number(bound.bytes);
-    std::uint32_t at = no_step;
-    for (std::uint32_t r = 0; r != ranks; ++r)
+    position_id at = no_position;
+    for (position_id r = 0; r != ranks; ++r)
         if ((sum += load[r]) != 0 && sum - padding[r] > most) {
             most = sum - padding[r];
             at = r;
         }
-    if (at == no_step) return;
+    if (at == no_position) return;
     std::vector<std::uint32_t> stacked;
     for (std::uint32_t i = 0; i != all.pieces.size(); ++i)
         if (contains(all.pieces[i].when, at)) stacked.push_back(shape_of[i]);
@@ -679,7 +680,7 @@ SUBLET_DECL placement_bound lower_bound(placement_shapes const& all, step_poll c
 {
     placement_bound bound;
     bound.live_bytes.assign(all.positions.size(), 0);
-    std::vector<byte_count> ending(all.positions.size(), 0);
+    table<position_id, byte_count> ending(all.positions.size(), 0);
     for (shape_piece const& p : all.pieces) {
         if (poll.stops(2)) return {};
         byte_count& starting = bound.live_bytes[p.when.first];
@@ -687,7 +688,7 @@ SUBLET_DECL placement_bound lower_bound(placement_shapes const& all, step_poll c
         ending[p.when.last] += p.end - p.begin;
     }
     byte_count load = 0, most = 0;
-    for (step_id at = 0; at != bound.live_bytes.size(); ++at) {
+    for (position_id at = 0; at != bound.live_bytes.size(); ++at) {
         bound.live_bytes[at] = load = checked_add(load - ending[at], bound.live_bytes[at]);
         if (load <= most) continue;
         most = load;
@@ -703,18 +704,18 @@ SUBLET_DECL placement_bound lower_bound(placement_shapes const& all, step_poll c
 // --- stacks ----------------------------------------------------------------------------------------------
 
 SUBLET_DECL byte_count least_stack(placement_shapes const& all, std::vector<std::uint32_t> const& some,
-                                   step_id rank, std::uint64_t& work, step_poll const& poll)
+                                   position_id rank, std::uint64_t& work, step_poll const& poll)
 {
-    struct kind {
+    struct piece_kind {
         byte_count begin = 0, end = 0;
         residue_class origins = {};
         std::size_t count = 0, step = 0; // of the number of a set
     };
-    auto comes_before = [](kind const& a, kind const& b) {
+    auto comes_before = [](piece_kind const& a, piece_kind const& b) {
         return std::tie(a.begin, a.end, a.origins.alignment, a.origins.phase) <
                std::tie(b.begin, b.end, b.origins.alignment, b.origins.phase);
     };
-    std::vector<kind> loose, pinned;
+    std::vector<piece_kind> loose, pinned;
     for (std::uint32_t s : some) {
         placement_shape const& shape = all.shapes[s];
         for (shape_piece const& p : all.pieces_of(s)) {
@@ -726,15 +727,15 @@ SUBLET_DECL byte_count least_stack(placement_shapes const& all, std::vector<std:
     }
     std::sort(loose.begin(), loose.end(), comes_before);
     std::sort(pinned.begin(), pinned.end(), comes_before);
-    std::vector<kind> kinds;
-    for (kind const& k : loose) {
+    std::vector<piece_kind> kinds;
+    for (piece_kind const& k : loose) {
         if (kinds.empty() || comes_before(kinds.back(), k)) kinds.push_back(k);
         else ++kinds.back().count;
     }
     kinds.push_back({});
     kinds.back().count = pinned.size();
     std::size_t states = 1;
-    for (kind& k : kinds) {
+    for (piece_kind& k : kinds) {
         k.step = states;
         if (k.count >= work / kinds.size() / states) return 0;
         states *= k.count + 1;
@@ -753,7 +754,7 @@ SUBLET_DECL byte_count least_stack(placement_shapes const& all, std::vector<std:
                 next = smaller(next, pinned[passed].end);
             }
             for (std::size_t i = 0; i + 1 != kinds.size(); ++i) {
-                kind const& k = kinds[i];
+                piece_kind const& k = kinds[i];
                 if (used[i] == k.count) continue;
                 byte_count const origin =
                     align_up(least[set] <= k.begin ? 0 : least[set] - k.begin, k.origins);
@@ -779,15 +780,15 @@ SUBLET_DECL bool raise_by_stacks(placement_shapes const& all, std::uint64_t work
     // The stack of a position is not above that of another where the same pieces and more are live: only
     // positions count where a piece begins, and none does before the next one ends.
     std::size_t const ranks = all.positions.size();
-    std::vector<unsigned char> begins(ranks, 0), ends(ranks, 0);
+    table<position_id, unsigned char> begins(ranks, 0), ends(ranks, 0);
     for (shape_piece const& p : all.pieces) begins[p.when.first] = ends[p.when.last] = 1;
     if (poll.stops(2 * all.pieces.size())) return false;
     std::vector<sort_key> full; // most live bytes first
-    step_id last = no_step;
-    for (step_id r = 0; r != ranks; ++r) {
-        if (ends[r] != 0 && last != no_step) {
+    position_id last = no_position;
+    for (position_id r = 0; r != ranks; ++r) {
+        if (ends[r] != 0 && last != no_position) {
             full.push_back({descending(bound.live_bytes[last]), 0, last});
-            last = no_step;
+            last = no_position;
         }
         if (begins[r] != 0) last = r;
     }

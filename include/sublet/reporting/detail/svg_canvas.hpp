@@ -64,9 +64,9 @@ struct svg_canvas {
 
     plain_text<Stream> out;
     std::uint64_t width; // of the plots
-    step_id positions;
+    std::uint32_t positions;
 
-    std::uint64_t x_of(step_id position) const { return left + portion(width, position, positions); }
+    std::uint64_t x_of(position_id position) const { return left + portion(width, position, positions); }
     std::uint64_t end() const { return left + width; }
 
     plain_text<Stream>& text(char const* style, std::uint64_t x, std::uint64_t y)
@@ -104,7 +104,7 @@ struct svg_canvas {
             if (next == 10 * ten) ten = next;
         }
         for (std::uint64_t p = 0; p <= positions; p += step) {
-            std::uint64_t const x = x_of(static_cast<step_id>(p));
+            std::uint64_t const x = x_of(position_id::of(p));
             out << "<path class=\"tick\" d=\"M" << px{x} << ' ' << px{bottom} << "v5\"/>";
             text("m", x, bottom + 1800) << p << "</text>\n";
         }

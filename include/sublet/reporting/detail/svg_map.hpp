@@ -170,7 +170,7 @@ void draw_legend(svg_canvas<Stream>& canvas, svg_legend legend, buffer_kinds con
 
 /// The live bytes from this position up to that of the next level.
 struct live_level {
-    step_id position;
+    position_id position;
     byte_count bytes;
     friend bool operator==(live_level const&, live_level const&) = default;
 };
@@ -178,7 +178,7 @@ struct live_level {
 struct live_profile {
     std::vector<live_level> levels; ///< neighbours differ; the last is of 0 bytes
     byte_count peak = 0;
-    step_id peak_position = 0; ///< the first with `peak` live bytes
+    position_id peak_position = 0; ///< the first with `peak` live bytes
 };
 
 /// Ensures:    no byte is live before the first level. Buffers of 0 bytes or with an empty life do not count.
@@ -193,7 +193,7 @@ struct live_profile {
 /// Ensures:    the maximum is that of the profile. Neighbours differ; at most 1 + `columns` levels.
 /// Complexity: O(levels + columns).
 [[nodiscard]] std::vector<live_level> highest_by_column(std::vector<live_level> const& levels,
-                                                        std::uint32_t columns, step_id positions);
+                                                        std::uint32_t columns, std::uint32_t positions);
 
 template <class Stream>
 void draw_profile(svg_canvas<Stream>& canvas, svg_plot const& plot, std::vector<live_level> const& levels)
@@ -285,7 +285,7 @@ private:
     /// The x of the mark for the peak; the left edge if there is no peak.
     std::uint64_t mark_of(svg_panel const& panel) const
     {
-        step_id const at = panel.live.peak_position;
+        position_id const at = panel.live.peak_position;
         return panel.live.peak == 0 ? canvas.left : (canvas.x_of(at) + canvas.x_of(at + 1)) / 2;
     }
 

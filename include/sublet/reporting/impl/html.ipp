@@ -55,25 +55,25 @@ struct html_json {
     }
 };
 
-/// By buffer of a plan: the positions of its touches in an order of the steps, half-open.
+/// Of each buffer of a plan: the positions of its touches in an order of the steps, half-open.
 struct touched_positions {
-    std::vector<step_id> first, last; ///< 0 and 0 if there is none
-    std::vector<bool> is_made;        ///< the first is a definition
+    table<buffer_id, position_id> first, last; ///< 0 and 0 if there is none
+    std::vector<bool> is_made;                 ///< by buffer: the first is a definition
 
-    touched_positions(snapshot const& p, memory_plan const& plan, std::vector<step_id> const& steps)
+    touched_positions(snapshot const& p, memory_plan const& plan, table<position_id, step_id> const& steps)
         : first(plan.buffers.size(), 0), last(plan.buffers.size(), 0), is_made(plan.buffers.size())
     {
         SUBLET_EXPECTS(plan.buffer_of.size() == p.values(),
                        "sublet: the plan is of another program: it has % values, the program %",
                        plan.buffer_of.size(), p.values());
-        std::vector<step_id> position_of(steps.size());
-        auto touched = [&](touch t, step_id at) {
+        table<step_id, position_id> position_of(steps.size());
+        auto touched = [&](touch t, position_id at) {
             buffer_id const b = plan.buffer_of[t.value];
             if (b >= first.size()) return;
             if (last[b] == 0) first[b] = at, is_made[b] = t.defines();
-            last[b] = larger(last[b], at + 1);
+            last[b] = larger(last[b], position_id{at + 1});
         };
-        for (step_id at = 0; at != steps.size(); ++at) {
+        for (position_id at = 0; at != steps.size(); ++at) {
             position_of[steps[at]] = at;
             for (touch t : p.touches(steps[at])) // a step reads, then writes
                 if (!t.defines()) touched(t, at);
@@ -98,31 +98,31 @@ SUBLET_DECL void html_page::keep_handoffs(html_plan& shown) const
     dependence_graph const g = dependences(p, kept);
     if (g.violation) return;
 
-    std::vector<tick_count> const duration = options_.duration.tabulate(p.steps(), "durations");
-    std::vector<tick_count> ends(g.positions(), 0);
-    std::vector<step_id> previous(g.positions(), no_step);
-    step_id longest = no_step;
-    for (step_id at = 0; at != g.positions(); ++at) {
-        for (step_id before : g.before[at])
+    table<step_id, tick_count> const duration = options_.duration.tabulate(p.steps(), "durations");
+    table<position_id, tick_count> ends(g.positions(), 0);
+    table<position_id, position_id> previous(g.positions(), no_position);
+    position_id longest = no_position;
+    for (position_id at = 0; at != g.positions(); ++at) {
+        for (position_id before : g.before[at])
             if (ends[before] > ends[at]) ends[at] = ends[before], previous[at] = before;
         step_id const s = g.step_at[at];
         if (g.start_of(s) == at) ends[at] = checked_add(ends[at], duration[s]);
         if (g.position_of[s] == at) shown.order.push_back(s);
-        if (longest == no_step || ends[at] > ends[longest]) longest = at;
+        if (longest == no_position || ends[at] > ends[longest]) longest = at;
     }
-    if (longest != no_step && (!shown.is_timed || ends[longest] == shown.critical_path_with)) {
-        for (step_id at = longest; at != no_step; at = previous[at])
+    if (longest != no_position && (!shown.is_timed || ends[longest] == shown.critical_path_with)) {
+        for (position_id at = longest; at != no_position; at = previous[at])
             if (shown.path.empty() || shown.path.back() != g.step_at[at]) shown.path.push_back(g.step_at[at]);
         std::reverse(shown.path.begin(), shown.path.end());
     }
 
     touched_positions const listed(p, plan, steps_in_order(p, plan.order)), now(p, plan, shown.order);
-    auto const positions = static_cast<step_id>(shown.order.size());
-    for (std::size_t b = 0; b != plan.buffers.size(); ++b) {
+    auto const positions = position_id::of(shown.order.size());
+    for (buffer_id b = 0; b != plan.buffers.size(); ++b) {
         live_range& life = plan.buffers[b].life;
         if (listed.last[b] == 0) continue;
         bool const is_given = life.first<listed.first[b], is_kept = life.last> listed.last[b];
-        life.first = is_given ? 0 : now.first[b] + (life.first - listed.first[b]);
+        life.first = is_given ? 0u : now.first[b] + (life.first - listed.first[b]);
         life.last = is_kept ? positions : now.last[b];
     }
 }
@@ -140,8 +140,8 @@ SUBLET_DECL html_page::html_page(std::vector<html_plan> plans, html_options cons
             is_drawn[static_cast<std::size_t>(b - shown.plan.buffers.data())] = true;
         }
         ends_.push_back(rows_.size());
-        std::vector<buffer_id> const& buffer_of = shown.plan.buffer_of;
-        for (std::size_t v = 0; v != buffer_of.size(); ++v)
+        table<value_id, buffer_id> const& buffer_of = shown.plan.buffer_of;
+        for (value_id v = 0; v != buffer_of.size(); ++v)
             if (buffer_of[v] < is_drawn.size() && is_drawn[buffer_of[v]]) named.push_back({v, 0, 0});
         for (memory_plan::in_place_gain const& pair : shown.in_place) {
             named.push_back({pair.in, 0, 0});
@@ -149,7 +149,7 @@ SUBLET_DECL html_page::html_page(std::vector<html_plan> plans, html_options cons
         }
     }
     sort_unique(named);
-    for (sort_key const& k : named) values_.push_back(static_cast<value_id>(k.key));
+    for (sort_key const& k : named) values_.push_back(value_id::of(k.key));
 }
 
 SUBLET_DECL std::size_t html_page::index_of(value_id v) const
@@ -167,11 +167,11 @@ SUBLET_DECL void html_page::write_steps(plain_text<html_texts>& out, html_plan c
                                         std::size_t first, std::size_t last) const
 {
     memory_plan const& plan = shown.plan;
-    std::vector<step_id> const steps =
+    table<position_id, step_id> const steps =
         shown.order.empty() ? steps_in_order(*options_.program, plan.order) : shown.order;
     touched_positions const at(*options_.program, plan, steps);
-    std::vector<step_id> maker(plan.buffers.size(), no_step), user(plan.buffers.size(), no_step);
-    for (std::size_t b = 0; b != plan.buffers.size(); ++b) {
+    table<buffer_id, step_id> maker(plan.buffers.size(), no_step), user(plan.buffers.size(), no_step);
+    for (buffer_id b = 0; b != plan.buffers.size(); ++b) {
         if (at.last[b] == 0) continue;
         if (at.is_made[b] && at.first[b] <= plan.buffers[b].life.first) maker[b] = steps[at.first[b]];
         user[b] = steps[at.last[b] - 1];
@@ -180,7 +180,7 @@ SUBLET_DECL void html_page::write_steps(plain_text<html_texts>& out, html_plan c
     // All ranges of a buffer have the steps of its first row.
     std::vector<buffer_id> first_row;
     for (std::size_t i = first; i != last; ++i) {
-        auto const b = static_cast<buffer_id>(rows_[i] - plan.buffers.data());
+        auto const b = buffer_id::of(rows_[i] - plan.buffers.data());
         bool const is_part = i != first && rows_[i]->root == rows_[i - 1]->root;
         first_row.push_back(is_part ? first_row.back() : b);
     }
@@ -197,9 +197,9 @@ SUBLET_DECL void html_page::write_plan(plain_text<html_texts>& out, std::size_t 
     memory_plan const& plan = shown.plan;
     std::size_t const first = which == 0 ? 0 : ends_[which - 1], last = ends_[which], rows = last - first;
     html_json const json{out};
-    std::vector<std::uint32_t> row_of(plan.buffers.size(), no_buffer);
+    table<buffer_id, std::uint32_t> row_of(plan.buffers.size(), no_buffer);
     auto row_at = [&](std::size_t i) -> memory_plan::placed_buffer const& { return *rows_[first + i]; };
-    auto row_of_buffer = [&](buffer_id b) { return b < row_of.size() ? row_of[b] : no_buffer; };
+    auto row_of_buffer = [&](buffer_id b) { return b < row_of.size() ? row_of[b] : +no_buffer; };
     for (std::size_t i = 0; i != rows; ++i)
         row_of[static_cast<std::size_t>(&row_at(i) - plan.buffers.data())] = static_cast<std::uint32_t>(i);
 
@@ -216,7 +216,7 @@ SUBLET_DECL void html_page::write_plan(plain_text<html_texts>& out, std::size_t 
     json.name("reading");
     out << static_cast<unsigned>(plan.valid_for) << ",\n";
     json.list("arena", plan.arena_bytes.size(), [&](std::size_t i) { json.number(plan.arena_bytes[i]); });
-    std::vector<byte_count> const& bounds = shown.bounds.empty() ? options_.lower_bounds : shown.bounds;
+    table<pool_id, byte_count> const& bounds = shown.bounds.empty() ? options_.lower_bounds : shown.bounds;
     json.list("bound", bounds.size(), [&](std::size_t i) { json.number(bounds[i]); });
     json.list("blocks", plan.blocks.size(), [&](std::size_t i) {
         out << '[' << plan.blocks[i].pool << ',';
@@ -237,7 +237,7 @@ SUBLET_DECL void html_page::write_plan(plain_text<html_texts>& out, std::size_t 
               [&](std::size_t i) { json.number(kinds.kind_of[first + i]); });
     json.list("holds", plan.buffer_of.empty() ? 0 : values_.size(), [&](std::size_t i) {
         value_id const v = values_[i];
-        json.id(v < plan.buffer_of.size() ? row_of_buffer(plan.buffer_of[v]) : no_buffer);
+        json.id(v < plan.buffer_of.size() ? row_of_buffer(plan.buffer_of[v]) : +no_buffer);
     });
     std::vector<std::uint32_t> pinned;
     if (options_.options != nullptr && plan.buffer_of.empty()) {
@@ -245,7 +245,7 @@ SUBLET_DECL void html_page::write_plan(plain_text<html_texts>& out, std::size_t 
             if (options_.options->pinned[row_at(i).root] != no_offset) pinned.push_back(i);
     } else if (options_.options != nullptr) {
         auto const pins = options_.options->pinned.tabulate(plan.buffer_of.size(), "pinned");
-        for (std::size_t v = 0; v != pins.size(); ++v)
+        for (value_id v = 0; v != pins.size(); ++v)
             if (std::uint32_t const at = row_of_buffer(plan.buffer_of[v]);
                 pins[v] != no_offset && at != no_buffer)
                 pinned.push_back(at);

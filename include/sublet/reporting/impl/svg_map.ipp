@@ -37,7 +37,7 @@ SUBLET_DECL live_profile profile_of(std::vector<memory_plan::placed_buffer const
         alive = changes[c].tie == 0 ? alive - size : checked_add(alive, size);
         if (c + 1 != changes.size() && changes[c + 1].key == changes[c].key) continue;
         if (alive == last_level) continue;
-        auto const position = static_cast<step_id>(changes[c].key);
+        auto const position = position_id::of(changes[c].key);
         result.levels.push_back({position, last_level = alive});
         if (alive > result.peak) result.peak = alive, result.peak_position = position;
     }
@@ -45,7 +45,7 @@ SUBLET_DECL live_profile profile_of(std::vector<memory_plan::placed_buffer const
 }
 
 SUBLET_DECL std::vector<live_level> highest_by_column(std::vector<live_level> const& levels,
-                                                      std::uint32_t columns, step_id positions)
+                                                      std::uint32_t columns, std::uint32_t positions)
 {
     std::vector<byte_count> highest(std::size_t{columns} + 1, 0);
     for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
@@ -90,9 +90,9 @@ SUBLET_DECL svg_panel panel_of(memory_plan const& plan,
 SUBLET_DECL std::vector<memory_plan::placed_buffer const*> drawn_buffers(memory_plan const& plan)
 {
     std::vector<sort_key> by_pool;
-    for (std::uint32_t i = 0; i != plan.buffers.size(); ++i)
-        if (plan.buffers[i].size != 0 && plan.buffers[i].offset != no_offset)
-            by_pool.push_back({.key = plan.buffers[i].pool, .tie = i, .id = i});
+    for (buffer_id b = 0; b != plan.buffers.size(); ++b)
+        if (plan.buffers[b].size != 0 && plan.buffers[b].offset != no_offset)
+            by_pool.push_back({.key = plan.buffers[b].pool, .tie = b, .id = b});
     sort_by_key(by_pool);
     std::vector<memory_plan::placed_buffer const*> drawn;
     for (sort_key const& b : by_pool) drawn.push_back(&plan.buffers[b.id]);

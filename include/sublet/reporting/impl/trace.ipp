@@ -14,10 +14,10 @@ SUBLET_DECL trace_of_plan rows_of_trace(memory_plan const& plan)
 {
     trace_of_plan trace;
     std::vector<buffer_id> shown;
-    for (std::size_t b = 0; b != plan.buffers.size(); ++b) {
+    for (buffer_id b = 0; b != plan.buffers.size(); ++b) {
         memory_plan::placed_buffer const& its = plan.buffers[b];
         if (its.size != 0 && its.offset != no_offset && !is_empty(its.life))
-            shown.push_back(static_cast<buffer_id>(b));
+            shown.push_back(b);
     }
     auto const key = [&](buffer_id b) {
         memory_plan::placed_buffer const& its = plan.buffers[b];
@@ -28,7 +28,7 @@ SUBLET_DECL trace_of_plan rows_of_trace(memory_plan const& plan)
     // Rows of the offset at hand, as a heap: the one that is free first, and of these the lowest, is at its
     // front.
     struct open_row {
-        step_id free_from;
+        position_id free_from;
         std::size_t index;
     };
     auto const is_later = [](open_row a, open_row b) {

@@ -37,29 +37,29 @@ namespace sublet::detail {
 class ancestor_walk {
 public:
     /// From the predecessors of each position, all of them lower.
-    explicit ancestor_walk(csr_rows before);
+    explicit ancestor_walk(csr_rows<position_id, position_id> before);
 
     [[nodiscard]] std::size_t positions() const { return before_.rows(); }
 
     /// Whether edges lead from a to b.
     /// Complexity: O(edges among positions above a that reach b, + positions / 64), less what has been walked
     ///             since the last query about another b.
-    [[nodiscard]] bool before(step_id a, step_id b)
+    [[nodiscard]] bool before(position_id a, position_id b)
     {
         walk(b, a);
         return (is_before_[a / 64] >> a % 64 & 1) != 0;
     }
 
-    [[nodiscard]] std::uint64_t ancestors(step_id b);
+    [[nodiscard]] std::uint64_t ancestors(position_id b);
 
 private:
     /// Continues the walk until all positions above `floor` have marked their predecessors.
-    void walk(step_id b, step_id floor);
+    void walk(position_id b, position_id floor);
 
-    csr_rows before_;
+    csr_rows<position_id, position_id> before_;
     std::vector<std::uint64_t> is_before_; // one bit per position
-    step_id from_ = no_step;
-    step_id done_ = no_step;
+    position_id from_ = no_position;
+    position_id done_ = no_position;
 };
 
 // --- column closure --------------------------------------------------------------------------------------
@@ -81,10 +81,10 @@ private:
 /// Memory: 64 bytes per position, and four bytes per predecessor.
 class column_closure {
 public:
-    static constexpr step_id width = 512;
+    static constexpr std::uint32_t width = 512;
 
     /// From the predecessors of each position, all of them lower.
-    explicit column_closure(csr_rows before);
+    explicit column_closure(csr_rows<position_id, position_id> before);
 
     [[nodiscard]] std::size_t positions() const { return before_.rows(); }
     [[nodiscard]] std::size_t blocks() const { return (positions() + width - 1) / width; }
@@ -93,7 +93,7 @@ public:
     /// Complexity: O(edges among positions that reach the block, 64 bytes each, + positions / 64).
     void load(std::size_t block);
 
-    [[nodiscard]] bool before(step_id a, step_id b);
+    [[nodiscard]] bool before(position_id a, position_id b);
 
     /// One bit for each of the positions from 64 * word: whether it reaches the loaded block.
     [[nodiscard]] std::uint64_t with_row(std::size_t word) const { return has_row_[word]; }
@@ -101,7 +101,7 @@ public:
     /// The lowest position of the loaded block, from `from` on, that all of `ends` reach; the position after
     /// the block if there is none.
     /// Requires: `from` is in the block.
-    [[nodiscard]] step_id next_after(std::span<step_id const> ends, step_id from) const;
+    [[nodiscard]] position_id next_after(std::span<position_id const> ends, position_id from) const;
 
     /// The number of ordered pairs of positions with the later one in the loaded block.
     [[nodiscard]] std::uint64_t loaded_pairs() const;
@@ -113,12 +113,12 @@ private:
     /// Counts bits by sums of two, four and eight bits: where the processor has no instruction for it,
     /// std::popcount per word would take most of the time of a block.
     [[nodiscard]] static std::uint64_t count(row const& of);
-    [[nodiscard]] bool has_row(step_id t) const { return (has_row_[t / 64] >> t % 64 & 1) != 0; }
+    [[nodiscard]] bool has_row(position_id t) const { return (has_row_[t / 64] >> t % 64 & 1) != 0; }
 
-    void propagate_row(step_id t, row const& from);
+    void propagate_row(position_id t, row const& from);
 
-    csr_rows before_;
-    std::vector<row> rows_;              // by position; valid where has_row
+    csr_rows<position_id, position_id> before_;
+    table<position_id, row> rows_;       // valid where has_row
     std::vector<std::uint64_t> has_row_; // one bit per position
     std::size_t loaded_ = ~std::size_t{0};
 };
@@ -184,11 +184,11 @@ public:
     /// Requires:   a < b < positions().
     /// Complexity: ranges: O(log of those of a). Columns: O(1) if b is in the loaded block; otherwise the
     ///             block is loaded. Search: the walk from b to a.
-    [[nodiscard]] bool before(step_id a, step_id b);
+    [[nodiscard]] bool before(position_id a, position_id b);
     /// Those of `positions` that come after all of `ends`, in the given order.
     /// Requires:   all are below positions(); with columns, `positions` should ascend.
-    [[nodiscard]] std::vector<step_id> after_all(std::span<step_id const> ends,
-                                                 std::span<step_id const> positions);
+    [[nodiscard]] std::vector<position_id> after_all(std::span<position_id const> ends,
+                                                     std::span<position_id const> positions);
 
     /// The number of ordered pairs of positions, without the undecided ones.
     /// Complexity: ranges: O(positions + ranges). Others: O(pairs), or a 512th of it.
@@ -201,8 +201,8 @@ private:
 
     precedence_method method_;
     std::optional<dependence_violation> violation_;
-    std::vector<step_id> position_of_, start_of_; // by step
-    std::optional<range_sets> unreached_;         // one of these three
+    table<step_id, position_id> position_of_, start_of_;
+    std::optional<range_sets> unreached_; // one of these three
     std::optional<column_closure> columns_;
     std::optional<ancestor_walk> walk_;
 };

@@ -10,12 +10,12 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL ancestor_walk::ancestor_walk(csr_rows before)
+SUBLET_DECL ancestor_walk::ancestor_walk(csr_rows<position_id, position_id> before)
     : before_(std::move(before)), is_before_(before_.rows() / 64 + 1)
 {
 }
 
-SUBLET_DECL std::uint64_t ancestor_walk::ancestors(step_id b)
+SUBLET_DECL std::uint64_t ancestor_walk::ancestors(position_id b)
 {
     walk(b, 0);
     std::uint64_t count = 0;
@@ -23,10 +23,10 @@ SUBLET_DECL std::uint64_t ancestor_walk::ancestors(step_id b)
     return count;
 }
 
-SUBLET_DECL void ancestor_walk::walk(step_id b, step_id floor)
+SUBLET_DECL void ancestor_walk::walk(position_id b, position_id floor)
 {
-    auto mark_before = [this](step_id t) {
-        for (step_id p : before_[t]) is_before_[p / 64] |= std::uint64_t{1} << p % 64;
+    auto mark_before = [this](position_id t) {
+        for (position_id p : before_[t]) is_before_[p / 64] |= std::uint64_t{1} << p % 64;
     };
     if (b != from_) {
         for (std::uint64_t& bits : is_before_) bits = 0;
@@ -34,12 +34,12 @@ SUBLET_DECL void ancestor_walk::walk(step_id b, step_id floor)
         mark_before(b);
     }
     while (done_ > floor + 1) { // positions from done_ on are done
-        step_id const w = (done_ - 1) / 64;
+        std::uint32_t const w = (done_ - 1) / 64;
         std::uint64_t const left = is_before_[w] & (~std::uint64_t{0} >> (63 - (done_ - 1) % 64));
         if (left == 0) {
             done_ = 64 * w;
         } else {
-            done_ = 64 * w + static_cast<step_id>(std::bit_width(left)) - 1;
+            done_ = 64 * w + static_cast<std::uint32_t>(std::bit_width(left)) - 1;
             mark_before(done_);
         }
     }
@@ -47,18 +47,18 @@ SUBLET_DECL void ancestor_walk::walk(step_id b, step_id floor)
 
 // --- column closure --------------------------------------------------------------------------------------
 
-SUBLET_DECL column_closure::column_closure(csr_rows before)
+SUBLET_DECL column_closure::column_closure(csr_rows<position_id, position_id> before)
     : before_(std::move(before)), rows_(before_.rows()), has_row_(before_.rows() / 64 + 1)
 {
 }
 
 SUBLET_DECL void column_closure::load(std::size_t block)
 {
-    auto const first = static_cast<step_id>(block * width);
-    auto const last = static_cast<step_id>(smaller(positions(), (block + 1) * width));
+    auto const first = position_id::of(block * width);
+    auto const last = position_id::of(smaller(positions(), (block + 1) * width));
     for (std::uint64_t& bits : has_row_) bits = 0;
     loaded_ = block;
-    for (step_id t = last; t-- != first;) {
+    for (position_id t = last; t-- != first;) {
         row with_itself = has_row(t) ? rows_[t] : row{};
         with_itself.bits[(t - first) / 64] |= std::uint64_t{1} << t % 64;
         propagate_row(t, with_itself);
@@ -66,27 +66,27 @@ SUBLET_DECL void column_closure::load(std::size_t block)
     for (std::size_t w = first / 64; w-- != 0;)
         for (std::uint64_t left = has_row_[w]; left != 0;) {
             auto const highest = static_cast<unsigned>(std::bit_width(left)) - 1;
-            auto const t = static_cast<step_id>(64 * w + highest);
+            auto const t = position_id::of(64 * w + highest);
             propagate_row(t, rows_[t]);
             left = has_row_[w] & ((std::uint64_t{1} << highest) - 1); // lower positions may have got a row
         }
 }
 
-SUBLET_DECL bool column_closure::before(step_id a, step_id b)
+SUBLET_DECL bool column_closure::before(position_id a, position_id b)
 {
     if (b / width != loaded_) load(std::size_t{b / width});
     return has_row(a) && (rows_[a].bits[b % width / 64] >> b % 64 & 1) != 0;
 }
 
-SUBLET_DECL step_id column_closure::next_after(std::span<step_id const> ends, step_id from) const
+SUBLET_DECL position_id column_closure::next_after(std::span<position_id const> ends, position_id from) const
 {
-    step_id const first = from / width * width;
-    for (step_id end : ends)
+    std::uint32_t const first = from / width * width;
+    for (position_id end : ends)
         if (!has_row(end)) return first + width;
     std::uint64_t common = ~std::uint64_t{0} << from % 64;
-    for (step_id w = (from - first) / 64; w != width / 64; ++w, common = ~std::uint64_t{0}) {
-        for (step_id end : ends) common &= rows_[end].bits[w];
-        if (common != 0) return first + 64 * w + static_cast<step_id>(std::countr_zero(common));
+    for (std::uint32_t w = (from - first) / 64; w != width / 64; ++w, common = ~std::uint64_t{0}) {
+        for (position_id end : ends) common &= rows_[end].bits[w];
+        if (common != 0) return first + 64 * w + static_cast<std::uint32_t>(std::countr_zero(common));
     }
     return first + width;
 }
@@ -112,9 +112,9 @@ SUBLET_DECL std::uint64_t column_closure::count(row const& of)
     return ((sums & ones / 257) + (sums >> 8 & ones / 257)) * (ones / 65535) >> 48;
 }
 
-SUBLET_DECL void column_closure::propagate_row(step_id t, row const& from)
+SUBLET_DECL void column_closure::propagate_row(position_id t, row const& from)
 {
-    for (step_id p : before_[t]) {
+    for (position_id p : before_[t]) {
         row& to = rows_[p];
         std::uint64_t const bit = std::uint64_t{1} << p % 64;
         if ((has_row_[p / 64] & bit) != 0) {
@@ -136,9 +136,9 @@ SUBLET_DECL precedence::precedence(dependence_graph const& g, precedence_options
     for (step_id s = 0; s != position_of_.size(); ++s) start_of_.push_back(g.start_of(s));
     if (method_ == precedence_method::automatic || method_ == precedence_method::ranges) {
         std::size_t const n = g.positions();
-        std::vector<step_id> all;
+        table<position_id, position_id> all;
         all.reserve(n + 1);
-        for (step_id p = 0; p <= n; ++p) all.push_back(p);
+        for (position_id p = 0; p <= n; ++p) all.push_back(p);
         std::uint64_t const default_max = larger(std::uint64_t{1} << 24, 8 * std::uint64_t{n});
         unreached_.emplace(n, options.max_ranges == 0 ? default_max : options.max_ranges);
         auto has_room = [&](auto const&...) {
@@ -152,7 +152,7 @@ SUBLET_DECL precedence::precedence(dependence_graph const& g, precedence_options
     if (method_ == precedence_method::search) walk_.emplace(g.before);
 }
 
-SUBLET_DECL bool precedence::before(step_id a, step_id b)
+SUBLET_DECL bool precedence::before(position_id a, position_id b)
 {
     if (columns_) return columns_->before(a, b);
     if (walk_) return walk_->before(a, b);
@@ -162,11 +162,11 @@ SUBLET_DECL bool precedence::before(step_id a, step_id b)
     return at == not_after.size() || b < not_after[at].first;
 }
 
-SUBLET_DECL std::vector<step_id> precedence::after_all(std::span<step_id const> ends,
-                                                       std::span<step_id const> positions)
+SUBLET_DECL std::vector<position_id> precedence::after_all(std::span<position_id const> ends,
+                                                           std::span<position_id const> positions)
 {
-    std::vector<step_id> found;
-    for (step_id p : positions) {
+    std::vector<position_id> found;
+    for (position_id p : positions) {
         std::size_t i = 0;
         while (i != ends.size() && ends[i] < p && before(ends[i], p)) ++i;
         if (i == ends.size()) found.push_back(p);
@@ -184,7 +184,7 @@ SUBLET_DECL std::uint64_t precedence::ordered_pairs()
             pairs += columns_->loaded_pairs();
         }
     if (walk_)
-        for (step_id b = 0; b != n; ++b) pairs += walk_->ancestors(b);
+        for (position_id b = 0; b != n; ++b) pairs += walk_->ancestors(b);
     if (unreached_) pairs = n * (n - 1) / 2 - count_unreached(false);
     return pairs;
 }
@@ -193,7 +193,7 @@ SUBLET_DECL std::uint64_t precedence::count_unreached(bool only_undecided) const
 {
     std::uint64_t count = 0;
     for (std::size_t t = 0; t != unreached_->owners(); ++t) {
-        step_id const from = only_undecided ? unreached_->exact_until(t) : 0;
+        position_id const from = only_undecided ? unreached_->exact_until(t) : position_id{0};
         for (live_range r : (*unreached_)[t]) count += length(live_range{larger(r.first, from), r.last});
     }
     return count;

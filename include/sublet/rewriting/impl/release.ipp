@@ -18,8 +18,8 @@ SUBLET_DECL std::size_t release_points::buffers() const { return counter.size();
 
 namespace sublet::detail {
 
-SUBLET_DECL buffer_roles::buffer_roles(std::size_t buffers, std::vector<buffer_id> const& buffer_of,
-                                       std::vector<value_role> const& role)
+SUBLET_DECL buffer_roles::buffer_roles(std::size_t buffers, table<value_id, buffer_id> const& buffer_of,
+                                       table<value_id, value_role> const& role)
     : is_given(buffers), is_kept(buffers)
 {
     for (value_id v = 0; v != buffer_of.size(); ++v) {
@@ -37,15 +37,17 @@ SUBLET_DECL buffer_roles::buffer_roles(std::size_t buffers, std::vector<buffer_i
 namespace sublet {
 
 SUBLET_DECL release_points releases(snapshot const& p, std::size_t buffers,
-                                    std::vector<buffer_id> const& buffer_of, lifetimes_options const& options)
+                                    table<value_id, buffer_id> const& buffer_of,
+                                    lifetimes_options const& options)
 {
     detail::expect_steps_run_once(p);
     SUBLET_EXPECTS(buffer_of.size() == p.values(), "sublet: the table of buffers has % entries for % values",
                    buffer_of.size(), p.values());
     detail::buffer_roles const ends(buffers, buffer_of, options.role.tabulate(p.values(), "role"));
-    std::vector<step_id> const steps = detail::steps_in_order(p, options.order);
-    std::vector<step_id> last(buffers, no_step), position_of(steps.size()); // by buffer, by step
-    for (step_id at = 0; at != steps.size(); ++at) position_of[steps[at]] = at;
+    table<position_id, step_id> const steps = detail::steps_in_order(p, options.order);
+    table<buffer_id, step_id> last(buffers, no_step); // that touches it
+    table<step_id, position_id> position_of(steps.size());
+    for (position_id at = 0; at != steps.size(); ++at) position_of[steps[at]] = at;
     auto touched = [&](value_id v, step_id s) {
         buffer_id const b = buffer_of[v];
         if (b != no_buffer && (last[b] == no_step || position_of[last[b]] < position_of[s])) last[b] = s;
@@ -56,7 +58,7 @@ SUBLET_DECL release_points releases(snapshot const& p, std::size_t buffers,
 
     release_points points;
     points.counter.assign(buffers, 0);
-    points.after = csr_rows::gathered(p.steps(), [&](auto add) {
+    points.after = csr_rows<step_id, buffer_id>::gathered(p.steps(), [&](auto add) {
         for (buffer_id b = 0; b != buffers; ++b)
             if (last[b] != no_step && !ends.is_kept[b]) add(last[b], b);
     });
@@ -70,14 +72,14 @@ SUBLET_DECL release_points releases(snapshot const& p, std::size_t buffers,
 
 namespace detail {
 
-SUBLET_DECL std::vector<step_id> shifted_positions(release_points const& points,
-                                                   std::vector<step_id> const& order)
+SUBLET_DECL table<position_id, position_id> shifted_positions(release_points const& points,
+                                                              std::vector<step_id> const& order)
 {
-    std::vector<step_id> shifted;
-    step_id to = points.at_start.empty() ? 0 : 1;
-    for (step_id at = 0; at != points.after.rows(); ++at) {
+    table<position_id, position_id> shifted;
+    position_id to = points.at_start.empty() ? 0 : 1;
+    for (position_id at = 0; at != points.after.rows(); ++at) {
         shifted.push_back(to);
-        to += points.after[order.empty() ? at : order[at]].empty() ? 1u : 2u;
+        to += points.after[order.empty() ? step_id::of(+at) : order[at]].empty() ? 1u : 2u;
     }
     return shifted;
 }
@@ -90,17 +92,17 @@ SUBLET_DECL std::vector<step_id> shifted_positions(release_points const& points,
 
 namespace sublet::detail {
 
-/// Buffers by node or step, in the order in which they are found.
+/// Buffers by node or by step, in the order in which they are found.
+template <class Row>
 struct found_releases {
     std::vector<sort_key> rows; // {row, buffer}
 
-    void add(std::size_t row, buffer_id b) { rows.push_back({row, b, 0}); }
-    csr_rows gathered(std::size_t count)
+    void add(Row row, buffer_id b) { rows.push_back({row, b, 0}); }
+    csr_rows<Row, buffer_id> gathered(std::size_t count)
     {
         sort_by_key(rows);
-        return csr_rows::gathered(count, [this](auto add_pair) {
-            for (sort_key const& k : rows)
-                add_pair(static_cast<std::size_t>(k.key), static_cast<buffer_id>(k.tie));
+        return csr_rows<Row, buffer_id>::gathered(count, [this](auto add_pair) {
+            for (sort_key const& k : rows) add_pair(Row::of(k.key), buffer_id::of(k.tie));
         });
     }
 };
@@ -112,18 +114,18 @@ namespace sublet::detail {
 /// The program in which a step that makes a view uses the values of its buffer that steps make or the caller
 /// gives: their bytes have to be there.
 SUBLET_DECL snapshot with_storage_uses(snapshot const& p, std::size_t buffers,
-                                       std::vector<buffer_id> const& buffer_of,
-                                       std::vector<value_role> const& role)
+                                       table<value_id, buffer_id> const& buffer_of,
+                                       table<value_id, value_role> const& role)
 {
-    std::vector<unsigned char> is_made;
+    table<value_id, unsigned char> is_made;
     for (value_role flags : role) is_made.push_back(is_given(flags));
-    for (touch t : p.touches({0, static_cast<step_id>(p.steps())}))
+    for (touch t : p.touches({0, step_id::of(p.steps())}))
         if (t.makes()) is_made[t.value] = 1;
-    csr_rows const made = csr_rows::gathered(buffers, [&](auto add) {
+    auto const made = csr_rows<buffer_id, value_id>::gathered(buffers, [&](auto add) {
         for (value_id v = 0; v != p.values(); ++v)
             if (is_made[v] && buffer_of[v] != no_buffer) add(buffer_of[v], v);
     });
-    std::vector<step_id> defined_at(p.values(), no_step);
+    table<value_id, step_id> defined_at(p.values(), no_step);
     return with_effects(p, p.values(),
         [&](node_id n, effect_sink& sink) {
             step_range const steps = p.steps_of(n);
@@ -149,8 +151,8 @@ SUBLET_DECL snapshot with_storage_uses(snapshot const& p, std::size_t buffers,
 namespace sublet {
 
 SUBLET_DECL flow_release_points flow_releases(snapshot const& given, std::size_t buffers,
-                                              std::vector<buffer_id> const& buffer_of,
-                                              std::vector<value_role> const& role)
+                                              table<value_id, buffer_id> const& buffer_of,
+                                              table<value_id, value_role> const& role)
 {
     SUBLET_EXPECTS(buffer_of.size() == given.values() && role.size() == given.values(),
                    "sublet: a table must have one entry for each value");
@@ -164,16 +166,17 @@ SUBLET_DECL flow_release_points flow_releases(snapshot const& given, std::size_t
         return buffer_of[v] != no_buffer && !ends.is_kept[buffer_of[v]] ? buffer_of[v] : no_buffer;
     };
     flow_release_points points;
-    detail::found_releases after, at_entry;
-    std::vector<std::uint32_t> alive(buffers); // by buffer: how many of its values are live
-    std::vector<unsigned char> is_alive(p.values());
+    detail::found_releases<step_id> after;
+    detail::found_releases<node_id> at_entry;
+    table<buffer_id, std::uint32_t> alive(buffers); // how many of its values are live
+    table<value_id, unsigned char> is_alive(p.values());
     auto set = [&](value_id v, bool to) {
         if (released(v) == no_buffer || (is_alive[v] != 0) == to) return;
         is_alive[v] = to ? 1 : 0;
         if (to) ++alive[buffer_of[v]];
         else --alive[buffer_of[v]];
     };
-    std::vector<step_id> released_at(buffers, no_step);
+    table<buffer_id, step_id> released_at(buffers, no_step);
     for (node_id n = 0; n != p.nodes(); ++n) {
         live.for_each_live_out(n, [&](value_id v) { set(v, true); });
         for (step_id s = p.steps_of(n).last; s-- != p.steps_of(n).first;) {
@@ -191,9 +194,9 @@ SUBLET_DECL flow_release_points flow_releases(snapshot const& given, std::size_t
         live.for_each_live_in(n, [&](value_id v) { set(v, false); });
     }
 
-    std::vector<node_id> live_into(buffers, no_node),
-        counted_for(buffers, no_node);                   // the last node that counted it
-    std::vector<std::uint32_t> dead_edge_count(buffers); // by buffer
+    table<buffer_id, node_id> live_into(buffers, no_node),
+        counted_for(buffers, no_node); // the last node that counted it
+    table<buffer_id, std::uint32_t> dead_edge_count(buffers);
     std::vector<flow_release_points::edge> dead_on_edge;
     for (node_id n = 0; n != p.nodes(); ++n) {
         live.for_each_live_in(n, [&](value_id v) {
@@ -258,7 +261,7 @@ public:
     {
     }
 
-    void keep_last(std::vector<step_id>& touches)
+    void keep_last(std::vector<position_id>& touches)
     {
         std::size_t const count = touches.size();
         if (count < 2) return;
@@ -270,10 +273,10 @@ public:
                 if (k == count) touches[kept++] = touches[i];
             }
         } else { // many: one pass over all positions between
-            for (step_id at : touches) is_touch_[at] = 1;
-            for (step_id at = touches[count - 1] + 1; at-- != touches[0];) {
+            for (position_id at : touches) is_touch_[at] = 1;
+            for (position_id at = touches[count - 1] + 1; at-- != touches[0];) {
                 is_followed_[at] = 0;
-                for (step_id next : g_.after[at])
+                for (position_id next : g_.after[at])
                     if (next <= touches[count - 1] && (is_touch_[next] || is_followed_[next]))
                         is_followed_[at] = 1;
             }
@@ -288,7 +291,7 @@ public:
 private:
     dependence_graph const& g_;
     precedence order_;
-    std::vector<unsigned char> is_followed_, is_touch_;
+    table<position_id, unsigned char> is_followed_, is_touch_;
 };
 
 } // namespace sublet::detail
@@ -296,8 +299,8 @@ private:
 namespace sublet {
 
 SUBLET_DECL release_points releases(snapshot const& p, dependence_graph const& g, std::size_t buffers,
-                                    std::vector<buffer_id> const& buffer_of,
-                                    std::vector<value_role> const& role)
+                                    table<value_id, buffer_id> const& buffer_of,
+                                    table<value_id, value_role> const& role)
 {
     SUBLET_EXPECTS(!g.violation && g.step_at.size() >= p.steps() && buffer_of.size() == p.values() &&
                        role.size() == p.values(),
@@ -307,13 +310,13 @@ SUBLET_DECL release_points releases(snapshot const& p, dependence_graph const& g
     detail::last_touches last(g);
     release_points points;
     points.counter.assign(buffers, 0);
-    csr_rows by_buffer;
-    std::vector<step_id> row;
+    csr_rows<buffer_id, step_id> by_buffer;
+    std::vector<position_id> row;
     for (buffer_id b = 0; b != buffers; ++b) {
         row.clear();
         if (!ends.is_kept[b])
-            for (step_id at : lives.ends[b]) { // where a step reads early, it has not ended
-                step_id const step_end = g.position_of[g.step_at[at]];
+            for (position_id at : lives.ends[b]) { // where a step reads early, it has not ended
+                position_id const step_end = g.position_of[g.step_at[at]];
                 row.push_back(step_end);
             }
         std::sort(row.begin(), row.end());
@@ -322,7 +325,7 @@ SUBLET_DECL release_points releases(snapshot const& p, dependence_graph const& g
             if (kept == 0 || row[kept - 1] != row[i]) row[kept++] = row[i];
         while (row.size() != kept) row.pop_back();
         last.keep_last(row);
-        for (step_id at : row) by_buffer.append(g.step_at[at]);
+        for (position_id at : row) by_buffer.append(g.step_at[at]);
         by_buffer.close_row();
         points.counter[b] = static_cast<std::uint32_t>(row.size());
         if (row.empty() && ends.is_given[b] && !ends.is_kept[b]) points.at_start.push_back(b);

@@ -7,13 +7,13 @@
 
 namespace sublet::detail {
 
-/// By slot: whether its occupants get a name, since they are several values or not all versions of one.
-SUBLET_DECL std::vector<unsigned char> slots_to_name(versioned_program const& versioned,
-                                                     sized_slot_plan const& plan,
-                                                     std::vector<unsigned char> const& keeps_storage_name)
+/// Of each slot: whether its occupants get a name, since they are several values or not all versions of one.
+SUBLET_DECL table<slot_id, unsigned char>
+slots_to_name(versioned_program const& versioned, sized_slot_plan const& plan,
+              table<value_id, unsigned char> const& keeps_storage_name)
 {
-    std::vector<value_id> occupant(plan.slots, no_value);
-    std::vector<unsigned char> is_named(plan.slots);
+    table<slot_id, value_id> occupant(plan.slots, no_value);
+    table<slot_id, unsigned char> is_named(plan.slots);
     for (value_id v = 0; v != keeps_storage_name.size(); ++v) {
         slot_id const slot = plan.slot_of[v];
         if (keeps_storage_name[v] || slot == no_slot) continue;
@@ -21,9 +21,8 @@ SUBLET_DECL std::vector<unsigned char> slots_to_name(versioned_program const& ve
         if (occupant[slot] != no_value && occupant[slot] != origin) is_named[slot] = 1;
         occupant[slot] = origin;
     }
-    std::vector<slot_id> first_slot(versioned.last.size(),
-                                    no_slot); // by value: the slot of its first version
-    std::vector<unsigned char> is_split(versioned.last.size());
+    table<value_id, slot_id> first_slot(versioned.last.size(), no_slot); // of the first version of each value
+    table<value_id, unsigned char> is_split(versioned.last.size());
     for (value_id v = 0; v != keeps_storage_name.size(); ++v) {
         if (versioned.alias_of[v] != no_value) continue;
         value_id const origin = versioned.value_of[v];
@@ -62,7 +61,7 @@ SUBLET_DECL slot_renaming name_slots(versioned_program const& versioned, sized_s
         return versioned.alias_of[v] != no_value &&
                versioned.value_of[versioned.alias_of[v]] == versioned.value_of[v];
     };
-    std::vector<unsigned char> is_visible(versions),
+    table<value_id, unsigned char> is_visible(versions),
         keeps_storage_name(versions); // known to the caller by name
     for (value_id v = 0; v != versions; ++v) {
         value_id const origin = versioned.value_of[v];
@@ -77,18 +76,19 @@ SUBLET_DECL slot_renaming name_slots(versioned_program const& versioned, sized_s
 
     if (names.planned_already == no_value) {
         auto const is_named = detail::slots_to_name(versioned, plan, keeps_storage_name);
-        std::vector<value_id> number(plan.slots, no_value);
+        constexpr std::uint32_t none = ~std::uint32_t{0};
+        table<slot_id, std::uint32_t> number(plan.slots, none); // of the new name
         for (slot_id s = 0; s != plan.slots; ++s) {
             if (!is_named[s]) continue;
-            number[s] = static_cast<value_id>(names.new_names.size());
+            number[s] = static_cast<std::uint32_t>(names.new_names.size());
             names.new_names.push_back({.slot = s});
         }
         SUBLET_EXPECTS(values + names.new_names.size() < no_value, "sublet: more names than 32-bit ids");
         for (value_id v = 0; v != versions; ++v) {
-            if (keeps_storage_name[v] || plan.slot_of[v] == no_slot || number[plan.slot_of[v]] == no_value)
+            if (keeps_storage_name[v] || plan.slot_of[v] == no_slot || number[plan.slot_of[v]] == none)
                 continue;
             slot_renaming::name& name = names.new_names[number[plan.slot_of[v]]];
-            names.name_of[v] = static_cast<value_id>(values) + number[plan.slot_of[v]];
+            names.name_of[v] = value_id::of(values) + number[plan.slot_of[v]];
             ++name.occupants;
             if (name.largest != no_value && bytes[v] <= name.bytes) continue;
             name.bytes = bytes[v];
@@ -110,7 +110,7 @@ SUBLET_DECL slot_renaming name_slots(versioned_program const& versioned, sized_s
 SUBLET_DECL snapshot renamed_program(versioned_program const& versioned, slot_renaming const& names)
 {
     snapshot const& p = versioned.program;
-    std::vector<value_id> const& name = names.storage_of;
+    table<value_id, value_id> const& name = names.storage_of;
     SUBLET_EXPECTS(name.size() == p.values(), "sublet: the names belong to another program");
     return detail::with_effects(p, names.values + names.new_names.size(),
         [&](node_id n, effect_sink& sink) {
@@ -147,16 +147,16 @@ SUBLET_DECL sharing_log log_sharing(snapshot const& p, slot_plan const& plan, pl
                    plan.slot_of.size(), p.values());
     auto const bytes = options.bytes.tabulate(p.values(), "bytes");
     auto const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
-    std::vector<step_id> const steps = detail::steps_in_order(p, order);
-    std::vector<step_id> defined_at(p.values(), no_step);
-    for (step_id at = 0; at != steps.size(); ++at)
+    table<position_id, step_id> const steps = detail::steps_in_order(p, order);
+    table<value_id, position_id> defined_at(p.values(), no_position);
+    for (position_id at = 0; at != steps.size(); ++at)
         for (touch t : p.touches(steps[at]))
-            if (t.defines() && defined_at[t.value] == no_step) defined_at[t.value] = at;
+            if (t.defines() && defined_at[t.value] == no_position) defined_at[t.value] = at;
 
     std::vector<detail::sort_key> occupants; // by the time of their definition
     for (value_id v = 0; v != p.values(); ++v)
         if (plan.slot_of[v] != no_slot && alias_of[v] == no_value)
-            occupants.push_back({defined_at[v] == no_step ? 0 : std::uint64_t{defined_at[v]} + 1, 0, v});
+            occupants.push_back({defined_at[v] == no_position ? 0 : std::uint64_t{defined_at[v]} + 1, 0, v});
     sort_by_key(occupants);
 
     sharing_log log;
@@ -165,7 +165,7 @@ SUBLET_DECL sharing_log log_sharing(snapshot const& p, slot_plan const& plan, pl
         byte_count bytes = 0;
         bool is_shared = false;
     };
-    std::vector<slot_state> slots(plan.slots);
+    table<slot_id, slot_state> slots(plan.slots);
     for (detail::sort_key const& k : occupants) {
         value_id const v = k.id;
         SUBLET_EXPECTS(plan.slot_of[v] < plan.slots,

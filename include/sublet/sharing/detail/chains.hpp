@@ -52,9 +52,9 @@ struct chain_options {
 
     chain_options::ranking order = chain_options::ranking::better;
     slot_choice choice = slot_choice::grow_largest; ///< by_begin: which free slot
-    per_value<pool_id> pool = pool_id{0};           ///< by buffer: only buffers of one pool share
-    per_value<bool> eligible = true;                ///< by buffer: false keeps a slot of its own
-    std::uint64_t visits = 4'000'000;               ///< see largest_first_options
+    per_value<pool_id, buffer_id> pool = pool_id{0}; ///< only buffers of one pool share
+    per_value<bool, buffer_id> eligible = true;      ///< false keeps a slot of its own
+    std::uint64_t visits = 4'000'000;                ///< see largest_first_options
 };
 
 struct chain_plan : sized_slot_plan {
@@ -62,12 +62,12 @@ struct chain_plan : sized_slot_plan {
 };
 
 template <class Sizes>
-std::vector<byte_count> sizes_of(std::size_t buffers, Sizes& sizes)
+table<buffer_id, byte_count> sizes_of(std::size_t buffers, Sizes& sizes)
 {
-    std::vector<byte_count> size;
+    table<buffer_id, byte_count> size;
     size.reserve(buffers);
-    for (std::size_t b = 0; b != buffers; ++b) {
-        size.push_back(to_byte_count(call_user(sizes, static_cast<buffer_id>(b))));
+    for (buffer_id b = 0; b != buffers; ++b) {
+        size.push_back(to_byte_count(call_user(sizes, b)));
         SUBLET_EXPECTS(size.back() != no_size, "sublet: buffer %, of unknown size, cannot share a slot", b);
     }
     return size;
@@ -75,17 +75,18 @@ std::vector<byte_count> sizes_of(std::size_t buffers, Sizes& sizes)
 
 /// Assigns slots in the order of begins; for `may_follow(u, v)` see slot_chooser::assign().
 template <class MayFollow>
-sized_slot_plan share_by_begin(concurrent_live_ranges const& lives, std::vector<byte_count> const& size,
+sized_slot_plan share_by_begin(concurrent_live_ranges const& lives, table<buffer_id, byte_count> const& size,
                                chain_options const& options, bool single_begin_only, MayFollow may_follow)
 {
-    auto const buffers = static_cast<buffer_id>(lives.buffers());
+    std::size_t const buffers = lives.buffers();
     auto const pool_of = options.pool.tabulate(buffers);
     auto const eligible = options.eligible.tabulate(buffers);
-    csr_rows const at = csr_rows::gathered(std::size_t{lives.positions} + 1, [&](auto add) {
-        for (buffer_id b = 0; b != buffers; ++b) add(lives.first(b), b);
-    });
+    auto const at =
+        csr_rows<position_id, buffer_id>::gathered(std::size_t{lives.positions} + 1, [&](auto add) {
+            for (buffer_id b = 0; b != buffers; ++b) add(lives.first(b), b);
+        });
     slot_chooser chooser(buffers, options.choice);
-    for (step_id begin = 0; begin != at.rows(); ++begin)
+    for (position_id begin = 0; begin != at.rows(); ++begin)
         for (buffer_id b : at[begin]) {
             std::size_t const begins = lives.begins[b].size();
             slot_request const request{.buffer = b,
@@ -93,7 +94,7 @@ sized_slot_plan share_by_begin(concurrent_live_ranges const& lives, std::vector<
                                        .pool = pool_of[b],
                                        .begins = begin,
                                        .free_from =
-                                           eligible[b] && !lives.is_kept(b) ? lives.last(b) : no_step,
+                                           eligible[b] && !lives.is_kept(b) ? lives.last(b) : no_position,
                                        .may_reuse = eligible[b] && (begins <= 1 || !single_begin_only)};
             chooser.assign(request, [&](buffer_id u) { return may_follow(u, b); });
         }
@@ -112,7 +113,7 @@ template <size_function Sizes>
                                          conflict_ranges const& conflicts, Sizes sizes,
                                          chain_options const& options = {})
 {
-    std::vector<byte_count> const size = sizes_of(lives.buffers(), sizes);
+    table<buffer_id, byte_count> const size = sizes_of(lives.buffers(), sizes);
     chain_plan plan;
     if (options.order != chain_options::ranking::by_begin) {
         plan = {share_largest_first(
@@ -121,14 +122,15 @@ template <size_function Sizes>
                 chain_options::ranking::largest_first};
         if (options.order == chain_options::ranking::largest_first) return plan;
     }
-    sized_slot_plan by_begin = share_by_begin(lives, size, options, false, [&](buffer_id u, buffer_id v) {
-        step_id const begin = lives.first(v);
-        if (lives.begins[v].size() > 1) return reusable_by(conflicts, lives, u, v) ? begin : begin + 1;
-        auto const forbidden = conflicts.of[u];
-        std::size_t const at =
-            partition_point(forbidden.size(), [&](std::size_t i) { return begin < forbidden[i].last; });
-        return at == forbidden.size() || begin < forbidden[at].first ? begin : forbidden[at].last;
-    });
+    sized_slot_plan by_begin =
+        share_by_begin(lives, size, options, false, [&](buffer_id u, buffer_id v) -> position_id {
+            position_id const begin = lives.first(v);
+            if (lives.begins[v].size() > 1) return reusable_by(conflicts, lives, u, v) ? +begin : begin + 1;
+            auto const forbidden = conflicts.of[u];
+            std::size_t const at =
+                partition_point(forbidden.size(), [&](std::size_t i) { return begin < forbidden[i].last; });
+            return at == forbidden.size() || begin < forbidden[at].first ? begin : forbidden[at].last;
+        });
     if (options.order == chain_options::ranking::by_begin || by_begin.total_bytes < plan.total_bytes)
         plan = {std::move(by_begin), chain_options::ranking::by_begin};
     return plan;
@@ -143,10 +145,10 @@ template <precedence_oracle Oracle, size_function Sizes>
 [[nodiscard]] chain_plan share_in_chains(concurrent_live_ranges const& lives, Oracle& oracle, Sizes sizes,
                                          chain_options const& options = {})
 {
-    auto may_follow = [&](buffer_id u, buffer_id v) {
-        return lives.first(v) + (reusable_by(lives, u, v, oracle) ? 0 : 1);
+    auto may_follow = [&](buffer_id u, buffer_id v) -> position_id {
+        return lives.first(v) + (reusable_by(lives, u, v, oracle) ? 0u : 1u);
     };
-    std::vector<byte_count> const size = sizes_of(lives.buffers(), sizes);
+    table<buffer_id, byte_count> const size = sizes_of(lives.buffers(), sizes);
     return {share_by_begin(lives, size, options, true, may_follow), chain_options::ranking::by_begin};
 }
 
@@ -167,9 +169,9 @@ template <precedence_oracle Oracle, size_function Sizes>
 /// matching).
 
 struct fewest_slots_options {
-    per_value<byte_count> bytes = byte_count{1}; ///< by buffer; 0: needs no slot
-    per_value<pool_id> pool = pool_id{0};        ///< by buffer: only buffers of one pool share
-    per_value<bool> eligible = true;             ///< by buffer: false keeps a slot of its own
+    per_value<byte_count, buffer_id> bytes = byte_count{1}; ///< 0: needs no slot
+    per_value<pool_id, buffer_id> pool = pool_id{0};        ///< only buffers of one pool share
+    per_value<bool, buffer_id> eligible = true;             ///< false keeps a slot of its own
 };
 
 struct chain_cover {
@@ -229,7 +231,7 @@ struct exact_assignment : sized_slot_plan {
     byte_count clique_bytes = 0; ///< the part of it that `cliques` prove; the rest is by search
     /// Each row: values of which no two may share, the largest first. So the i-th largest slot is at least as
     /// large as the i-th value of each row. A value stands for all that are fixed to its slot.
-    csr_rows cliques;
+    csr_rows<std::uint32_t, value_id> cliques;
     std::uint64_t nodes = 0;               ///< slots tried
     std::optional<slot_plan::clash> clash; ///< two fixed slots conflict: nothing has a slot
 
@@ -237,14 +239,16 @@ struct exact_assignment : sized_slot_plan {
 };
 
 /// The lowest pair of fixed values that conflict, if any.
-std::optional<slot_plan::clash> find_clash(bit_rows const& interferes, std::vector<pool_id> const& pool_of,
-                                           std::vector<slot_id> const& fixed);
+std::optional<slot_plan::clash> find_clash(bit_rows const& interferes,
+                                           table<value_id, pool_id> const& pool_of,
+                                           table<value_id, slot_id> const& fixed);
 
 /// Numbers slots: fixed ones keep their ids, the others get the free ids, the largest slot first. `by_rank`
-/// are values, the largest first; `slot_of` has provisional slots, with any ids below the number of values.
-void number_slots(std::vector<sort_key> const& by_rank, std::vector<slot_id> const& slot_of,
-                  std::vector<slot_id> const& fixed, std::vector<byte_count> const& bytes,
-                  std::vector<pool_id> const& pool_of, exact_assignment& result);
+/// are values, the largest first; `slot_of` has, by rank, provisional slots with any ids below the number of
+/// values.
+void number_slots(std::vector<sort_key> const& by_rank, table<value_id, slot_id> const& slot_of,
+                  table<value_id, slot_id> const& fixed, table<value_id, byte_count> const& bytes,
+                  table<value_id, pool_id> const& pool_of, exact_assignment& result);
 
 exact_assignment assign_by_matrix(bit_rows const& interferes, std::size_t values,
                                   exact_options const& options);

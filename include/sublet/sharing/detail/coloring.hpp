@@ -42,6 +42,15 @@ private:
     std::vector<std::uint64_t> words_;
 };
 
+// --- neighbours ------------------------------------------------------------------------------------------
+
+/// The values that interfere with v, in an interference graph of which each vertex is the value with its
+/// number.
+[[nodiscard]] inline values_of_nodes values_next_to(csr_graph const& g, value_id v)
+{
+    return values_of_nodes(g[node_id::of(+v)]);
+}
+
 // --- coloring orders -------------------------------------------------------------------------------------
 
 /// Vertex orders for greedy colouring.
@@ -100,7 +109,8 @@ struct clique_bound {
 ///             vertex of 0 bytes is in no clique.
 /// Complexity: O(V + E log V) time, O(V + E) memory.
 /// Throws:     precondition_error if the bound exceeds 64 bits.
-[[nodiscard]] clique_bound find_cliques(csr_graph const& interference, std::vector<byte_count> const& bytes);
+[[nodiscard]] clique_bound find_cliques(csr_graph const& interference,
+                                        table<value_id, byte_count> const& bytes);
 
 // --- dsatur ----------------------------------------------------------------------------------------------
 
@@ -125,8 +135,9 @@ struct clique_bound {
 /// Ensures:    no two neighbours have one slot, unless they had. Of equally saturated vertices the next one
 ///             has the most uncoloured neighbours, then the lowest id.
 /// Complexity: O((V + E) log V) time, O(V + E / 64) memory.
-[[nodiscard]] std::vector<slot_id>
-color_by_saturation(csr_graph const& g, std::vector<value_id> const& vertices, std::vector<slot_id> slot_of);
+[[nodiscard]] table<value_id, slot_id> color_by_saturation(csr_graph const& g,
+                                                           std::vector<value_id> const& vertices,
+                                                           table<value_id, slot_id> slot_of);
 
 } // namespace sublet::detail
 

@@ -33,7 +33,7 @@ namespace sublet::detail {
 
 /// Both tables, for a number of slots.
 class occupant_masks {
-    static constexpr step_id fanout = 8; // blocks of the level below in a block
+    static constexpr std::uint32_t fanout = 8; // blocks of the level below in a block
 
 public:
     static constexpr std::size_t most_words = 8;
@@ -42,7 +42,7 @@ public:
     /// For 64 slots a word, of at most `most_words`.
     occupant_masks(concurrent_live_ranges const& lives, conflict_ranges const& conflicts, std::size_t words);
     /// Of one word.
-    [[nodiscard]] static std::size_t bytes(step_id positions);
+    [[nodiscard]] static std::size_t bytes(std::uint32_t positions);
     [[nodiscard]] std::size_t words() const { return words_; }
 
     /// A bit for each slot with an occupant that conflicts with b.
@@ -80,7 +80,7 @@ private:
             decompose({0, 1});
             if (lives_->ends[b].empty()) return; // nothing touches it
         }
-        for (step_id at : begins) visit_ancestors(std::size_t{at} + 1);
+        for (position_id at : begins) visit_ancestors(std::size_t{at} + 1);
         for (live_range r : conflicts_->of[b]) decompose({r.first + 1, r.last + 1});
     }
 
@@ -132,9 +132,9 @@ private:
     std::vector<occupant_masks> masks_;        // of 64 places, then of up to 512 each
     std::vector<std::uint64_t> taken_;         // by group of 64 places
     std::vector<slot_id> slot_at_;             // by place
-    std::vector<std::uint32_t> place_of_;      // by slot
+    table<slot_id, std::uint32_t> place_of_;
     std::vector<buffer_id> latest_;            // by place: its last occupant
-    std::vector<buffer_id> earlier_;           // by buffer: the occupant before it
+    table<buffer_id, buffer_id> earlier_;      // the occupant before it
     std::vector<unsigned char> is_referenced_; // by place
     std::uint32_t evict_at_ = 0;
 };
@@ -154,17 +154,17 @@ private:
 /// Source: the augmenting path of Berge, "Two theorems in graph theory", PNAS 1957, with costs.
 
 struct sized_chains {
-    std::vector<slot_id> slot_of;       ///< by place in the order of begins
-    std::vector<byte_count> slot_bytes; ///< by slot: of its largest occupant
+    std::vector<slot_id> slot_of;          ///< by place in the order of begins
+    table<slot_id, byte_count> slot_bytes; ///< of the largest occupant
 };
 
 /// Searches for a path that lowers the bytes, starting from the last slots, then from the first.
 ///
-/// Requires:   `chains` are chains of `members`; `sizes`, by buffer, add up to less than 2^64.
+/// Requires:   `chains` are chains of `members`; `sizes` add up to less than 2^64.
 /// Ensures:    true: `chains` costs less, and the largest slots have the lowest numbers; false: it is
 ///             unchanged. `visits` grows by the buffers visited, and an eighth of their ranges.
 /// Complexity: O(ranges + members log members), and the lengths of the chains along each path tried.
-[[nodiscard]] bool relink_chains(reuse_ranges const& members, std::vector<byte_count> const& sizes,
+[[nodiscard]] bool relink_chains(reuse_ranges const& members, table<buffer_id, byte_count> const& sizes,
                                  sized_chains& chains, std::uint64_t& visits);
 
 // --- largest first ---------------------------------------------------------------------------------------
@@ -184,8 +184,8 @@ struct sized_chains {
 /// coloring with bandwidths on interval graphs", TALG 2011; here over a partial order, and with relinking.
 
 struct largest_first_options {
-    per_value<pool_id> pool = pool_id{0}; ///< by buffer: only buffers of one pool share
-    per_value<bool> eligible = true;      ///< by buffer: false keeps a slot of its own
+    per_value<pool_id, buffer_id> pool = pool_id{0}; ///< only buffers of one pool share
+    per_value<bool, buffer_id> eligible = true;      ///< false keeps a slot of its own
     std::uint64_t visits = 4'000'000;     ///< work budget for relinking: buffers and ranges / 8
 };
 
@@ -201,7 +201,7 @@ struct largest_first_options {
 ///             together exceed 64 bits.
 [[nodiscard]] sized_slot_plan share_largest_first(concurrent_live_ranges const& lives,
                                                   conflict_ranges const& conflicts,
-                                                  std::vector<byte_count> const& size,
+                                                  table<buffer_id, byte_count> const& size,
                                                   largest_first_options const& options = {});
 
 } // namespace sublet::detail

@@ -57,7 +57,7 @@ public:
 
 private:
     /// The first place that begins at the position or later.
-    [[nodiscard]] std::uint32_t place_of(step_id position) const { return place_of_[position]; }
+    [[nodiscard]] std::uint32_t place_of(position_id position) const { return place_of_[position]; }
 
     /// Visits `places` without members that also begin where u forbids it.
     template <class Visit>
@@ -76,7 +76,7 @@ private:
     concurrent_live_ranges const& lives_;
     conflict_ranges const& conflicts_;
     std::vector<buffer_id> members_;
-    std::vector<std::uint32_t> place_of_;    // by position, and one more
+    table<position_id, std::uint32_t> place_of_; // and one more
     std::vector<std::uint32_t> multi_begin_; // places of members with several begins
 };
 

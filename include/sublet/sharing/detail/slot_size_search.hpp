@@ -46,10 +46,10 @@ public:
     void merge_dominated();
 
     /// The remaining values, one co-component per row, ascending.  O(values^2 / 64)
-    [[nodiscard]] csr_rows co_components() const;
+    [[nodiscard]] csr_rows<std::uint32_t, value_id> co_components() const;
 
     /// Gives merged values the slot of their target. Requires: the remaining values have a slot.
-    void assign_merged(std::vector<slot_id>& slot_of) const;
+    void assign_merged(table<value_id, slot_id>& slot_of) const;
 
     /// Valid for the remaining values.
     [[nodiscard]] bit_rows const& interferes() const { return interferes_; }
@@ -61,7 +61,7 @@ private:
     static void for_each(std::size_t w, word bits, Visit visit)
     {
         for (; bits != 0; bits &= bits - 1)
-            visit(static_cast<value_id>(w * 64) + static_cast<value_id>(std::countr_zero(bits)));
+            visit(value_id::of(w * 64 + static_cast<std::size_t>(std::countr_zero(bits))));
     }
     /// False if they interfere, since no value interferes with itself.
     bool is_dominated(value_id v, value_id by) const;
@@ -73,8 +73,8 @@ private:
     }
 
     bit_rows interferes_, is_remaining_;
-    std::vector<value_id> merged_into_; // by value; itself: it remains
-    std::vector<value_id> merged_;      // in the order of removal
+    table<value_id, value_id> merged_into_; // itself: it remains
+    std::vector<value_id> merged_;          // in the order of removal
 };
 
 // --- prefix cliques --------------------------------------------------------------------------------------
@@ -96,10 +96,10 @@ private:
 
 struct prefix_cliques {
     /// Row i: a clique of i + 1 vertices in the shortest prefix with one; its last vertex ends the prefix.
-    csr_rows cliques;
-    std::vector<std::uint32_t> size; ///< by vertex: largest clique found in the prefix that ends with it
-    std::uint64_t nodes = 0;         ///< vertices tried
-    bool is_exact = true;            ///< no search ran out of nodes: there are no larger cliques
+    csr_rows<std::uint32_t, value_id> cliques;
+    table<value_id, std::uint32_t> size; ///< the largest clique found in the prefix that ends with it
+    std::uint64_t nodes = 0;             ///< vertices tried
+    bool is_exact = true;                ///< no search ran out of nodes: there are no larger cliques
 };
 
 /// Searches all prefixes. `interferes` has a row for each vertex, and each pair in both rows.
@@ -146,11 +146,11 @@ public:
     coloring_answer color(std::size_t last, std::vector<std::uint32_t> const& slots,
                           std::uint64_t node_limit);
 
-    std::vector<slot_id> slot_of;
+    table<value_id, slot_id> slot_of;
     std::uint64_t nodes = 0; ///< assignments tried
 
 private:
-    std::uint32_t allowed(std::size_t v) const { return slots_[class_of_[v]]; }
+    std::uint32_t allowed(value_id v) const { return slots_[class_of_[v]]; }
     bool is_free(value_id v, slot_id s) const { return taken_[v * width_ + s] == 0; }
 
     /// Whether the last solution extends to the new values without search.
@@ -161,7 +161,7 @@ private:
     {
         for (std::size_t w = 0; w * 64 < count_; ++w)
             for (auto bits = interferes_[v][w]; bits != 0; bits &= bits - 1) {
-                std::size_t const u = w * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+                auto const u = value_id::of(w * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
                 if (u >= count_) return;
                 visit(u);
             }
@@ -179,19 +179,20 @@ private:
     slot_id next_choice(value_id v, slot_id tried) const;
 
     bit_rows const& interferes_;
-    std::vector<std::uint32_t> end_of_, class_of_;
-    std::vector<slot_id> last_;              // by value: its slot in the last solution
-    std::size_t answered_ = 0;               // values in the last solution
-    std::vector<std::uint64_t> failures_;    // by value
-    std::size_t count_ = 0, width_ = 0;      // values and slots of this problem
-    std::uint32_t const* slots_ = nullptr;   // by size class
-    std::vector<slot_id> class_begin_;       // by slot: first slot that its size class adds
-    std::vector<std::uint32_t> occupants_;   // by slot
-    std::vector<std::uint32_t> taken_;       // by value and slot: neighbours in the slot
-    std::vector<std::uint64_t> free_;        // by value: number of free slots
-    std::vector<std::uint32_t> trail_index_; // by value: on the trail, from 1; 0: nothing was tried
-    std::vector<value_id> first_in_;         // by slot
-    bit_rows past_conflicts_;                // by value on the trail: other causes of its failed slots
+    std::vector<std::uint32_t> end_of_;          // by size class
+    table<value_id, std::uint32_t> class_of_;    // its size class
+    table<value_id, slot_id> last_;              // its slot in the last solution
+    std::size_t answered_ = 0;                   // values in the last solution
+    table<value_id, std::uint64_t> failures_;    // of each value
+    std::size_t count_ = 0, width_ = 0;          // values and slots of this problem
+    std::uint32_t const* slots_ = nullptr;       // by size class
+    table<slot_id, slot_id> class_begin_;        // the first slot that its size class adds
+    table<slot_id, std::uint32_t> occupants_;    // of each slot
+    std::vector<std::uint32_t> taken_;           // by value and slot: neighbours in the slot
+    table<value_id, std::uint64_t> free_;        // number of free slots
+    table<value_id, std::uint32_t> trail_index_; // on the trail, from 1; 0: nothing was tried
+    table<slot_id, value_id> first_in_;          // the first neighbour in the slot
+    bit_rows past_conflicts_;                    // by value on the trail: other causes of its failed slots
     bit_rows conflict_set_;
     std::vector<value_id> trail_; // assigned values with another slot to try
 };
@@ -221,7 +222,7 @@ private:
 
 /// Values and slots are numbered by falling size.
 struct slot_size_result {
-    std::vector<slot_id> slot_of;
+    table<value_id, slot_id> slot_of;
     byte_count bytes = 0;       ///< of all slots
     byte_count lower_bound = 0; ///< no plan has fewer
     prefix_cliques proof;       ///< of most of the bound; the rest is by search
@@ -230,8 +231,8 @@ struct slot_size_result {
 
 /// Requires:   sizes fall, none is 0, and together they do not exceed 64 bits. `interferes` has a row for
 ///             each value, and each pair stands in both rows.
-[[nodiscard]] slot_size_result search_slot_sizes(bit_rows const& interferes,
-                                                 std::vector<byte_count> const& size, std::uint64_t nodes);
+[[nodiscard]] slot_size_result
+search_slot_sizes(bit_rows const& interferes, table<value_id, byte_count> const& size, std::uint64_t nodes);
 
 } // namespace sublet::detail
 

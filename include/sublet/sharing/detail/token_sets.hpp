@@ -41,7 +41,7 @@ struct token_range {
 /// Ensures:    of successors with equally long paths the lowest is the parent; every number below the count
 ///             of positions is assigned once; subtrees are nested or disjoint.
 /// Complexity: O(positions + edges) time, O(positions) memory.
-[[nodiscard]] std::vector<token_range> longest_path_forest(dependence_graph const& g);
+[[nodiscard]] table<position_id, token_range> longest_path_forest(dependence_graph const& g);
 
 // --- token set store -------------------------------------------------------------------------------------
 
@@ -55,26 +55,27 @@ struct token_range {
 class token_set_store {
 public:
     /// Each position is read as often as it has successors.
-    explicit token_set_store(csr_rows const& after);
+    explicit token_set_store(csr_rows<position_id, position_id> const& after);
 
     /// The set stored at x; empty if there is none.
-    [[nodiscard]] std::span<token_range const> operator[](step_id x) const
+    [[nodiscard]] std::span<token_range const> operator[](position_id x) const
     {
         return {store_.data() + stored_[x].at, stored_[x].ranges};
     }
-    void store(step_id x, std::span<token_range const> ranges);
-    void drop_reader(step_id x);
+    void store(position_id x, std::span<token_range const> ranges);
+    void drop_reader(position_id x);
 
 private:
+    static constexpr std::uint32_t no_range = ~std::uint32_t{0};
     struct stored_set {
         std::uint32_t readers_left = 0; // successors still to come
         std::uint32_t ranges = 0;
         std::uint32_t at = 0;
     };
-    std::vector<stored_set> stored_; // by position
+    table<position_id, stored_set> stored_;
     std::vector<token_range> store_;
     std::vector<std::uint32_t> free_lists_ =
-        std::vector<std::uint32_t>(33, no_node); // by size, chained by `first`
+        std::vector<std::uint32_t>(33, no_range); // by size, chained by `first`
 };
 
 // --- token sets ------------------------------------------------------------------------------------------
@@ -105,7 +106,7 @@ public:
     ///
     /// Requires:   `g` has no violation; most_ranges >= 1.
     /// Complexity: O(positions + edges).
-    explicit token_sets(dependence_graph const& g, std::size_t most_ranges = no_node)
+    explicit token_sets(dependence_graph const& g, std::size_t most_ranges = ~std::uint32_t{0})
         : g_(&g), most_ranges_(most_ranges), subtree_(longest_path_forest(g)), stored_sets_(g.after)
     {
         SUBLET_EXPECTS(!g.violation, "sublet: token sets need a dependence graph without violation");
@@ -117,10 +118,10 @@ public:
     ///
     /// Requires:   b does not descend from call to call, and is a position; a < b.
     /// Complexity: O(log ranges), and for all calls together O(positions + sum over edges of ranges).
-    [[nodiscard]] bool before(step_id a, step_id b);
+    [[nodiscard]] bool before(position_id a, position_id b);
 
-    void advance_to(step_id b);
-    [[nodiscard]] std::uint32_t token_of(step_id a) const { return subtree_[a].first; }
+    void advance_to(position_id b);
+    [[nodiscard]] std::uint32_t token_of(position_id a) const { return subtree_[a].first; }
     /// The tokens of the position reached last, ascending; two ranges do not touch.
     [[nodiscard]] std::span<token_range const> tokens() const { return {current_.data(), count_}; }
     /// Ranges dropped so far. 0: every answer was exact.
@@ -129,13 +130,13 @@ public:
 private:
     using range_list = std::span<token_range const>;
 
-    range_list set_of(step_id x) const
+    range_list set_of(position_id x) const
     {
         range_list const stored = stored_sets_[x];
         return stored.empty() ? range_list(&subtree_[x], 1) : stored;
     }
 
-    void merge_predecessors(step_id y);
+    void merge_predecessors(position_id y);
 
     /// Branch-free, because the order of the two lists is unpredictable.
     void unite(token_range own, range_list one, range_list other);
@@ -151,12 +152,12 @@ private:
 
     dependence_graph const* g_;
     std::size_t most_ranges_;
-    std::vector<token_range> subtree_; // by position
+    table<position_id, token_range> subtree_;
     token_set_store stored_sets_;
     std::vector<token_range> current_, gathered_;
     std::size_t count_ = 0;        // ranges in current_
-    step_id next_ = 0;             // first position without a set
-    std::vector<step_id> step_of_; // by token; filled when something is first dropped
+    position_id next_ = 0;         // first position without a set
+    std::vector<position_id> position_of_; // by token; filled when something is first dropped
     std::uint64_t dropped_ranges_ = 0;
 };
 
@@ -199,7 +200,8 @@ private:
     static std::uint32_t lowest(std::uint64_t w);
     std::uint64_t& word(unsigned level, std::uint32_t index) { return words_[begin_[level] + index]; }
 
-    std::vector<buffer_id> first_, next_; // by token, by buffer: the list of waiters for one token
+    std::vector<buffer_id> first_;        // by token: the list of waiters for it
+    table<buffer_id, buffer_id> next_;    // in the list
     std::vector<std::uint64_t> words_;    // level by level
     std::size_t begin_[6] = {};           // 64^6 exceeds 2^32
     unsigned levels_ = 0;

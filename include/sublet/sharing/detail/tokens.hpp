@@ -43,8 +43,9 @@ struct slot_request {
     buffer_id buffer = no_buffer;
     byte_count size = 0; ///< 0: it needs no slot
     pool_id pool = 0;
-    step_id begins = 0;
-    step_id free_from = no_step; ///< first begin at which another may follow; `no_step`: after unblock()
+    position_id begins = 0;
+    position_id free_from =
+        no_position;             ///< first begin at which another may follow; `no_position`: after unblock()
     bool may_reuse = true;       ///< false: it gets a slot of its own
 };
 
@@ -54,7 +55,7 @@ public:
 
     /// The slot of `r.buffer`: a free one by the rule of choice, or a new one. `may_follow(u)` is the
     /// position from which on a buffer that begins there may follow u, the last occupant of a slot:
-    /// `r.begins` or lower for "yes", higher for "not before", `no_step` for "not before `unblock(u)`".
+    /// `r.begins` or lower for "yes", higher for "not before", `no_position` for "not before `unblock(u)`".
     ///
     /// Requires:   `r.begins` does not descend from call to call. `may_follow` and `r.free_from` may be too
     ///             low, which costs another test, but not too high, which costs a slot.
@@ -64,15 +65,15 @@ public:
     ///             O(positions) for all calls together.
     /// Throws:     precondition_error for a size that is `no_size` or a pool that is no id.
     template <class MayFollow>
-        requires std::same_as<std::invoke_result_t<MayFollow&, buffer_id>, step_id>
+        requires std::same_as<std::invoke_result_t<MayFollow&, buffer_id>, position_id>
     slot_id assign(slot_request const& r, MayFollow may_follow)
     {
         SUBLET_EXPECTS(r.size != no_size, "sublet: a buffer of unknown size cannot share a slot");
-        SUBLET_EXPECTS(r.pool != no_value, "sublet: a pool id is out of range");
+        SUBLET_EXPECTS(r.pool != no_pool, "sublet: a pool id is out of range");
         if (r.size == 0) return no_slot;
         unblock_until(r.begins);
         auto is_free = [&](slot_id s) {
-            step_id const from = may_follow(slots_[s].occupant);
+            position_id const from = may_follow(slots_[s].occupant);
             if (from > r.begins) block(s, from);
             return from <= r.begins;
         };
@@ -99,14 +100,14 @@ public:
         slot.occupant = r.buffer;
         slot.candidate_since = 0;
         ++slot.occupants;
-        block(chosen, larger(r.free_from, r.begins + 1));
+        block(chosen, larger(r.free_from, position_id{r.begins + 1}));
         return chosen;
     }
 
-    /// Other buffers may follow u now. Its slot is blocked until `no_step`, and u is its last occupant.
+    /// Other buffers may follow u now. Its slot is blocked until `no_position`, and u is its last occupant.
     void unblock(buffer_id u) { unblock_slot(plan_.slot_of[u], last_begin_ + 1); }
     /// The same for buffers that begin at `from` or later, which is above the begin of the last request.
-    void unblock(buffer_id u, step_id from) { block(plan_.slot_of[u], from); }
+    void unblock(buffer_id u, position_id from) { block(plan_.slot_of[u], from); }
 
     /// The plan of all requests; other buffers have no slot.
     /// Throws:     precondition_error if all slots together exceed 64 bits.
@@ -117,7 +118,7 @@ private:
         buffer_id occupant = no_buffer; // the last one
         slot_id next_blocked = no_slot; // blocked until the same position
         std::uint32_t occupants = 0;
-        step_id candidate_since = 0; // position since which the slot is a candidate; 0: not yet
+        position_id candidate_since = 0; // position since which the slot is a candidate; 0: not yet
         byte_count first_size = 0;
     };
     struct free_slot {
@@ -140,17 +141,17 @@ private:
 
     candidate as_in_caffe2(candidate first, candidate end, byte_count size) const;
 
-    void block(slot_id s, step_id until);
-    void unblock_until(step_id position);
-    void unblock_slot(slot_id s, step_id at);
+    void block(slot_id s, position_id until);
+    void unblock_until(position_id position);
+    void unblock_slot(slot_id s, position_id at);
 
     slot_choice choice_;
     sized_slot_plan plan_;
-    std::vector<open_slot> slots_;
+    table<slot_id, open_slot> slots_;
     std::set<free_slot> candidates_;
-    std::vector<slot_id> blocked_;    // by position: first slot blocked until then
-    std::size_t unblocked_until_ = 0; // positions below this have been unblocked
-    step_id last_begin_ = 0;          // begin of the last request
+    table<position_id, slot_id> blocked_; // the first slot blocked until then
+    position_id unblocked_until_ = 0;     // positions below this have been unblocked
+    position_id last_begin_ = 0;          // begin of the last request
 };
 
 // --- tokens ----------------------------------------------------------------------------------------------
@@ -166,8 +167,8 @@ private:
 
 struct token_options {
     slot_choice choice = slot_choice::grow_largest;
-    per_value<pool_id> pool = pool_id{0}; ///< by buffer: only buffers of one pool share
-    per_value<bool> eligible = true;      ///< by buffer: false keeps a slot of its own
+    per_value<pool_id, buffer_id> pool = pool_id{0}; ///< only buffers of one pool share
+    per_value<bool, buffer_id> eligible = true;      ///< false keeps a slot of its own
     std::size_t most_ranges = ~std::size_t{0}; ///< token ranges that a step passes on; the oldest are dropped
 };
 
@@ -190,20 +191,21 @@ template <size_function Sizes>
     std::size_t const buffers = lives.buffers();
     auto const pool_of = options.pool.tabulate(buffers);
     auto const eligible = options.eligible.tabulate(buffers);
-    csr_rows const beginning = csr_rows::gathered(std::size_t{lives.positions} + 1, [&](auto add) {
-        for (buffer_id b = 0; b != buffers; ++b) add(lives.first(b), b);
-    });
+    auto const beginning =
+        csr_rows<position_id, buffer_id>::gathered(std::size_t{lives.positions} + 1, [&](auto add) {
+            for (buffer_id b = 0; b != buffers; ++b) add(lives.first(b), b);
+        });
 
     token_sets tokens(g, options.most_ranges);
     slot_chooser slots(buffers, options.choice);
     token_waitlist waitlist(g.positions(), buffers);
-    auto block = [&](buffer_id u, step_id end) { waitlist.block(u, tokens.token_of(end)); };
+    auto block = [&](buffer_id u, position_id end) { waitlist.block(u, tokens.token_of(end)); };
     auto unblock = [&](std::uint32_t first, std::uint32_t last) {
         waitlist.unblock(first, last, [&slots](buffer_id u) { slots.unblock(u); });
     };
-    std::vector<unsigned char> tests_left(buffers, 64); // failed tests left, after tokens were dropped
+    table<buffer_id, unsigned char> tests_left(buffers, 64); // failed tests left, after tokens were dropped
     token_plan plan;
-    for (step_id at = 0; at != beginning.rows(); ++at) {
+    for (position_id at = 0; at != beginning.rows(); ++at) {
         if (beginning[at].empty()) continue;
         if (at != lives.positions) {
             tokens.advance_to(at);
@@ -215,12 +217,12 @@ template <size_function Sizes>
                 if (has_own) unblock(own + 1, r.last);
             }
         }
-        auto may_follow = [&](buffer_id u) {
-            for (step_id end : lives.ends[u]) {
+        auto may_follow = [&](buffer_id u) -> position_id {
+            for (position_id end : lives.ends[u]) {
                 if (tokens.before(end, at)) continue;
                 if (tokens.dropped_ranges() == 0 || tests_left[u]-- != 0) block(u, end);
                 else ++plan.undecided;
-                return no_step;
+                return no_position;
             }
             return at;
         };
@@ -231,7 +233,7 @@ template <size_function Sizes>
                                        .size = to_byte_count(call_user(sizes, b)),
                                        .pool = pool_of[b],
                                        .begins = at,
-                                       .free_from = is_reusable && ends.empty() ? at : no_step,
+                                       .free_from = is_reusable && ends.empty() ? at : no_position,
                                        .may_reuse = eligible[b] && lives.begins[b].size() == 1};
             if (slots.assign(request, may_follow) != no_slot && is_reusable && !ends.empty())
                 block(b, ends.back());

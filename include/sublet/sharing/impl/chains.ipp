@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/detail/chains.hpp>
+#include <sublet/sharing/detail/coloring.hpp>
 #include <sublet/sharing/detail/slot_size_search.hpp>
 
 // --- fewest slots ----------------------------------------------------------------------------------------
@@ -16,10 +17,10 @@ SUBLET_DECL live_range_lists ranges_of(reuse_ranges const& members)
     first.reserve(members.size() + 1);
     for (std::size_t i = 0; i != members.size(); ++i) {
         members.for_each_range(i, [&](live_range r) { ranges.push_back(r); });
-        SUBLET_EXPECTS(ranges.size() < no_buffer, "sublet: more ranges than 32-bit ids");
+        SUBLET_EXPECTS(ranges.size() < ~std::uint32_t{0}, "sublet: more ranges than 32-bit ids");
         first.push_back(static_cast<std::uint32_t>(ranges.size()));
     }
-    return {live_range_lists::source::automatic, static_cast<step_id>(members.size()), std::move(first),
+    return {live_range_lists::source::automatic, static_cast<std::uint32_t>(members.size()), std::move(first),
             std::move(ranges)};
 }
 
@@ -34,9 +35,9 @@ SUBLET_DECL chain_cover fewest_slots(concurrent_live_ranges const& lives, confli
     chain_cover cover;
     cover.plan.slot_of.assign(buffers, no_slot);
     std::vector<sort_key> order; // by pool, then by begin
-    std::vector<unsigned char> is_in_antichain(buffers);
+    table<buffer_id, unsigned char> is_in_antichain(buffers);
     for (buffer_id b = 0; b != buffers; ++b) {
-        SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: buffer % names pool %, which is out of range", b,
+        SUBLET_EXPECTS(pool_of[b] != no_pool, "sublet: buffer % names pool %, which is out of range", b,
                        pool_of[b]);
         if (bytes[b] != 0 && eligible[b]) order.push_back({pool_of[b], reuse_ranges::begin_key(lives, b), b});
     }
@@ -50,7 +51,7 @@ SUBLET_DECL chain_cover fewest_slots(concurrent_live_ranges const& lives, confli
         for (std::size_t i = 0; i != members.size(); ++i) { // a buffer comes before those that may reuse it
             std::uint32_t const predecessor = matched.row_of[i];
             cover.plan.slot_of[members[i]] = predecessor == range_matching::none
-                                                 ? cover.plan.slots++
+                                                 ? slot_id{cover.plan.slots++}
                                                  : cover.plan.slot_of[members[predecessor]];
             is_in_antichain[members[i]] = matched.is_row_reached(i) && !matched.column_reached[i];
         }
@@ -77,8 +78,8 @@ SUBLET_DECL byte_count least_slot_bytes(concurrent_live_ranges const& lives, con
     byte_count sum = 0, below = 0;
     for (sort_key const& k : sizes) {
         if (k.key == below) continue;
-        options.bytes = [&](value_id b) { return bytes[b] < k.key ? byte_count{0} : byte_count{1}; };
-        slot_id const slots = fewest_slots(lives, conflicts, options).plan.slots;
+        options.bytes = [&](buffer_id b) { return bytes[b] < k.key ? byte_count{0} : byte_count{1}; };
+        std::uint32_t const slots = fewest_slots(lives, conflicts, options).plan.slots;
         sum = checked_add(sum, checked_multiply(slots, k.key - below));
         below = k.key;
     }
@@ -88,7 +89,8 @@ SUBLET_DECL byte_count least_slot_bytes(concurrent_live_ranges const& lives, con
 // --- assign exact ----------------------------------------------------------------------------------------
 
 SUBLET_DECL std::optional<slot_plan::clash>
-find_clash(bit_rows const& interferes, std::vector<pool_id> const& pool_of, std::vector<slot_id> const& fixed)
+find_clash(bit_rows const& interferes, table<value_id, pool_id> const& pool_of,
+           table<value_id, slot_id> const& fixed)
 {
     for (value_id v = 0; v != fixed.size(); ++v)
         for (value_id w = v + 1; w != fixed.size() && fixed[v] != no_slot; ++w)
@@ -102,11 +104,11 @@ class joined_cliques {
 public:
     /// Row i of `found`: i + 1 of `members`; the last one completes the first such clique.
     template <class Members>
-    void add(Members const& members, csr_rows const& found)
+    void add(Members const& members, csr_rows<std::uint32_t, value_id> const& found)
     {
         auto const part = static_cast<std::uint32_t>(last_.size());
         first_.push_back(static_cast<std::uint32_t>(rows_.rows()));
-        for (std::size_t c = 0; c != found.rows(); ++c) {
+        for (std::uint32_t c = 0; c != found.rows(); ++c) {
             for (value_id i : found[c]) rows_.append(members[i]);
             closed_.push_back({members[found[c].back()], 0, part});
             rows_.close_row();
@@ -143,18 +145,19 @@ public:
     }
 
 private:
-    csr_rows rows_;
+    csr_rows<std::uint32_t, value_id> rows_;
     std::vector<std::uint32_t> first_, last_; // by part, in rows_
     std::vector<sort_key> closed_;            // {rank, 0, part}
 };
 
-SUBLET_DECL void number_slots(std::vector<sort_key> const& by_rank, std::vector<slot_id> const& slot_of,
-                              std::vector<slot_id> const& fixed, std::vector<byte_count> const& bytes,
-                              std::vector<pool_id> const& pool_of, exact_assignment& result)
+SUBLET_DECL void number_slots(std::vector<sort_key> const& by_rank, table<value_id, slot_id> const& slot_of,
+                              table<value_id, slot_id> const& fixed, table<value_id, byte_count> const& bytes,
+                              table<value_id, pool_id> const& pool_of, exact_assignment& result)
 {
-    std::vector<slot_id> number(slot_of.size(), no_slot), is_taken; // is_taken by id
+    table<slot_id, slot_id> number(slot_of.size(), no_slot); // of provisional slots
+    table<slot_id, unsigned char> is_taken;
     for (std::size_t r = 0; r != slot_of.size(); ++r) {
-        slot_id const given = fixed[by_rank[r].id];
+        slot_id const given = fixed[value_id{by_rank[r].id}];
         if (given == no_slot) continue;
         number[slot_of[r]] = given;
         if (is_taken.size() <= given) is_taken.resize(given + std::size_t{1});
@@ -191,7 +194,7 @@ SUBLET_DECL exact_assignment assign_by_matrix(bit_rows const& interferes, std::s
     byte_count sum = 0;
     for (value_id v = 0; v != values; ++v) {
         SUBLET_EXPECTS(bytes[v] != no_size, "sublet: value %, of unknown size, cannot share a slot", v);
-        SUBLET_EXPECTS(pool_of[v] != no_value, "sublet: value % names pool %, which is out of range", v,
+        SUBLET_EXPECTS(pool_of[v] != no_pool, "sublet: value % names pool %, which is out of range", v,
                        pool_of[v]);
         if (bytes[v] == 0) fixed[v] = no_slot;
         else by_rank.push_back({descending(bytes[v]), descending(interferes.count(v)), v});
@@ -204,7 +207,7 @@ SUBLET_DECL exact_assignment assign_by_matrix(bit_rows const& interferes, std::s
     if (result.clash) return result;
 
     // From here on values are numbered by rank.
-    auto const count = static_cast<value_id>(by_rank.size());
+    std::size_t const count = by_rank.size();
     reduced_graph reduced(count);
     std::vector<sort_key> by_slot;
     for (value_id r = 0; r != count; ++r) {
@@ -222,20 +225,20 @@ SUBLET_DECL exact_assignment assign_by_matrix(bit_rows const& interferes, std::s
         else reduced.merge(by_slot[i].id, by_slot[leader].id);
     reduced.merge_dominated();
 
-    csr_rows const co_components = reduced.co_components();
+    auto const co_components = reduced.co_components();
     std::vector<sort_key> part_order; // the smallest first: unused work budget goes to the others
     for (std::uint32_t p = 0; p != co_components.rows(); ++p)
         part_order.push_back({co_components[p].size(), 0, p});
     sort_by_key(part_order);
-    std::vector<slot_id> slot_of(count, no_slot); // of all co-components, in order
-    slot_id slots = 0;
+    table<value_id, slot_id> slot_of(count, no_slot); // of all co-components, in order
+    std::uint32_t slots = 0;
     joined_cliques cliques;
     for (std::size_t i_part = 0; i_part != part_order.size(); ++i_part) {
         auto const members = co_components[part_order[i_part].id];
         bit_rows current(members.size(), members.size());
-        std::vector<byte_count> size;
+        table<value_id, byte_count> size;
         for (std::size_t i = 0; i != members.size(); ++i) {
-            size.push_back(bytes[by_rank[members[i]].id]);
+            size.push_back(bytes[value_id{by_rank[members[i]].id}]);
             for (std::size_t k = 0; k != members.size(); ++k)
                 if (reduced.interferes().test(members[i], members[k])) current.set(i, k);
         }
@@ -243,7 +246,7 @@ SUBLET_DECL exact_assignment assign_by_matrix(bit_rows const& interferes, std::s
             search_slot_sizes(current, size, (options.nodes - result.nodes) / (part_order.size() - i_part));
         result.nodes += found.nodes;
         result.lower_bound += found.lower_bound;
-        slot_id const before = slots;
+        std::uint32_t const before = slots;
         for (std::size_t i = 0; i != members.size(); ++i) {
             slot_of[members[i]] = before + found.slot_of[i];
             slots = larger(slots, slot_of[members[i]] + 1);
@@ -253,7 +256,7 @@ SUBLET_DECL exact_assignment assign_by_matrix(bit_rows const& interferes, std::s
     reduced.assign_merged(slot_of);
     number_slots(by_rank, slot_of, fixed, bytes, pool_of, result);
     for (sort_key const& k : cliques.closed())
-        result.clique_bytes += bytes[by_rank[static_cast<value_id>(k.key)].id];
+        result.clique_bytes += bytes[value_id{by_rank[to_size(k.key)].id}];
     cliques.for_each(count, [&](std::vector<value_id> const& clique) {
         for (value_id r : clique) result.cliques.append(by_rank[r].id);
         result.cliques.close_row();
@@ -264,13 +267,13 @@ SUBLET_DECL exact_assignment assign_by_matrix(bit_rows const& interferes, std::s
 SUBLET_DECL exact_assignment assign_exact(csr_graph const& g, exact_options const& options)
 {
     bit_rows interferes(g.rows(), g.rows());
-    for (std::size_t v = 0; v != g.rows(); ++v)
-        for (value_id w : g[v]) {
+    for (value_id v = 0; v != g.rows(); ++v)
+        for (value_id w : values_next_to(g, v)) {
             SUBLET_EXPECTS(w != v, "sublet: value % interferes with itself", v);
             interferes.set(v, w);
         }
-    for (std::size_t v = 0; v != g.rows(); ++v)
-        for (value_id w : g[v])
+    for (value_id v = 0; v != g.rows(); ++v)
+        for (value_id w : values_next_to(g, v))
             SUBLET_EXPECTS(interferes.test(w, v),
                            "sublet: an interference graph has each edge in the rows of both its ends");
     return assign_by_matrix(interferes, g.rows(), options);

@@ -15,35 +15,37 @@
 namespace sublet::detail {
 
 /// The graph with ascending rows, each edge once in both, and none at values of 0 bytes.
-SUBLET_DECL csr_graph simple_graph(csr_graph const& g, std::vector<byte_count> const& bytes)
+SUBLET_DECL csr_graph simple_graph(csr_graph const& g, table<value_id, byte_count> const& bytes)
 {
-    csr_rows const sorted = g.transposed(g.rows());
-    SUBLET_EXPECTS(sorted.transposed(g.rows()) == sorted,
+    csr_graph const sorted(g.transposed(g.rows()));
+    SUBLET_EXPECTS(csr_graph(sorted.transposed(g.rows())) == sorted,
                    "sublet: an interference graph has each edge in the rows of both its ends");
-    csr_rows rows;
-    rows.reserve(sorted.rows(), sorted.items());
-    for (std::size_t v = 0; v != sorted.rows(); ++v) {
+    std::vector<std::uint32_t> first{0};
+    std::vector<node_id> item(sorted.items());
+    std::uint32_t items = 0;
+    for (value_id v = 0; v != sorted.rows(); ++v) {
         value_id before = no_value;
-        for (value_id w : sorted[v]) {
+        for (value_id w : values_next_to(sorted, v)) {
             SUBLET_EXPECTS(w != v, "sublet: value % interferes with itself", v);
-            if (w != before && bytes[v] != 0 && bytes[w] != 0) rows.append(w);
+            if (w != before && bytes[v] != 0 && bytes[w] != 0) item[items++] = node_id::of(+w);
             before = w;
         }
-        rows.close_row();
+        first.push_back(items);
     }
-    return csr_graph(std::move(rows));
+    item.resize(items);
+    return csr_graph({std::move(first), std::move(item)});
 }
 
 SUBLET_DECL std::vector<value_id> coloring_order(coloring_options::heuristic by, csr_graph const& g,
-                                                 std::vector<byte_count> const& bytes,
+                                                 table<value_id, byte_count> const& bytes,
                                                  std::vector<value_id> const& given)
 {
     if (by == coloring_options::heuristic::smallest_last) return smallest_last(g).order;
     std::vector<value_id> order;
     std::vector<sort_key> keys;
-    for (std::size_t v = 0; v != g.rows(); ++v) {
-        order.push_back(static_cast<value_id>(v));
-        keys.push_back({descending(bytes[v]), descending(g[v].size()), order.back()});
+    for (value_id v = 0; v != g.rows(); ++v) {
+        order.push_back(v);
+        keys.push_back({descending(bytes[v]), descending(values_next_to(g, v).size()), v});
     }
     if (by == coloring_options::heuristic::by_size) {
         sort_by_key(keys);
@@ -58,13 +60,14 @@ SUBLET_DECL std::vector<value_id> coloring_order(coloring_options::heuristic by,
 }
 
 /// First fit in the given order. With d neighbours one of the slots 0 ... d is free.
-SUBLET_DECL std::vector<slot_id> color_in_order(csr_graph const& g, std::vector<value_id> const& order,
-                                                std::vector<slot_id> slot_of)
+SUBLET_DECL table<value_id, slot_id> color_in_order(csr_graph const& g, std::vector<value_id> const& order,
+                                                    table<value_id, slot_id> slot_of)
 {
-    std::vector<value_id> taken_for(g.rows(), no_value); // by slot: the last vertex that found it taken
+    table<slot_id, value_id> taken_for(g.rows(), no_value); // the last vertex that found it taken
     for (value_id v : order) {
-        for (value_id w : g[v])
-            if (slot_of[w] <= g[v].size()) taken_for[slot_of[w]] = v;
+        values_of_nodes const neighbors = values_next_to(g, v);
+        for (value_id w : neighbors)
+            if (slot_of[w] <= neighbors.size()) taken_for[slot_of[w]] = v;
         slot_id s = 0;
         while (taken_for[s] == v) ++s;
         slot_of[v] = s;
@@ -73,12 +76,12 @@ SUBLET_DECL std::vector<slot_id> color_in_order(csr_graph const& g, std::vector<
 }
 
 SUBLET_DECL std::optional<slot_plan::clash> find_clash(csr_graph const& g,
-                                                       std::vector<slot_id> const& slot_of)
+                                                       table<value_id, slot_id> const& slot_of)
 {
-    for (std::size_t v = 0; v != g.rows(); ++v)
-        for (value_id w : g[v])
+    for (value_id v = 0; v != g.rows(); ++v)
+        for (value_id w : values_next_to(g, v))
             if (slot_of[v] == slot_of[w] && slot_of[v] != no_slot)
-                return slot_plan::clash{.value = static_cast<value_id>(v), .other = w, .slot = slot_of[v]};
+                return slot_plan::clash{.value = v, .other = w, .slot = slot_of[v]};
     return std::nullopt;
 }
 
@@ -94,7 +97,7 @@ SUBLET_DECL graph_coloring color(csr_graph const& g, coloring_options const& opt
     auto slot_of = options.fixed.tabulate(g.rows());
     byte_count size = 0;
     bool sizes_differ = false;
-    for (std::size_t v = 0; v != g.rows(); ++v) {
+    for (value_id v = 0; v != g.rows(); ++v) {
         SUBLET_EXPECTS(bytes[v] != no_size, "sublet: value %, of unknown size, cannot share a slot", v);
         if (bytes[v] == 0) {
             slot_of[v] = no_slot;
@@ -133,13 +136,13 @@ SUBLET_DECL graph_coloring color(csr_graph const& g, coloring_options const& opt
                   ? detail::color_by_saturation(interference, order, std::move(slot_of))
                   : detail::color_in_order(interference, order, std::move(slot_of));
 
-    for (std::size_t v = 0; v != g.rows(); ++v) {
+    for (value_id v = 0; v != g.rows(); ++v) {
         slot_id const s = slot_of[v];
         if (s == no_slot) continue;
         if (result.slot_bytes.size() <= s) result.slot_bytes.resize(std::size_t{s} + 1, 0);
         result.slot_bytes[s] = detail::larger(result.slot_bytes[s], bytes[v]);
     }
-    result.plan = {std::move(slot_of), static_cast<slot_id>(result.slot_bytes.size())};
+    result.plan = {std::move(slot_of), static_cast<std::uint32_t>(result.slot_bytes.size())};
     for (byte_count slot : result.slot_bytes) result.total_bytes = checked_add(result.total_bytes, slot);
     return result;
 }
@@ -157,7 +160,7 @@ SUBLET_DECL std::optional<ssa_violation> find_ssa_violation(snapshot const& p, d
         for (; at >= p.touches(s).size(); ++s) at -= p.touches(s).size();
         return ssa_violation{what, v, n, s};
     };
-    std::vector<definition> def_of(p.values());
+    table<value_id, definition> def_of(p.values());
     for (node_id n = 0; n != p.nodes(); ++n) {
         auto const touches = p.touches(p.steps_of(n));
         for (std::size_t i = 0; i != touches.size(); ++i) {
@@ -199,10 +202,11 @@ namespace sublet::detail {
 
 /// By value: the slots of fixed values that are defined at a step that it occupies; `clash` is the first such
 /// pair with one slot.  O(values + touches + for each such step, live values and the rest of its node)
-SUBLET_DECL csr_rows slots_to_avoid(snapshot const& p, live_sets const& live,
-                                    std::vector<slot_id> const& fixed, std::optional<slot_plan::clash>& clash)
+SUBLET_DECL csr_rows<value_id, slot_id> slots_to_avoid(snapshot const& p, live_sets const& live,
+                                                       table<value_id, slot_id> const& fixed,
+                                                       std::optional<slot_plan::clash>& clash)
 {
-    std::vector<step_id> def_of(p.values(), no_step);
+    table<value_id, step_id> def_of(p.values(), no_step);
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s))
             if (t.defines()) def_of[t.value] = s;
@@ -238,7 +242,7 @@ SUBLET_DECL csr_rows slots_to_avoid(snapshot const& p, live_sets const& live,
                     }
                 }
         }
-    return csr_rows::gathered(p.values(), [&](auto add) {
+    return csr_rows<value_id, slot_id>::gathered(p.values(), [&](auto add) {
         for (std::size_t i = 0; i != avoids.size(); ++i) add(avoids[i], avoided[i]);
     });
 }
@@ -249,8 +253,8 @@ SUBLET_DECL csr_rows slots_to_avoid(snapshot const& p, live_sets const& live,
 SUBLET_DECL bool is_strict(snapshot const& p, live_sets const& live)
 {
     bool is_defined_twice = false;
-    std::vector<unsigned char> is_defined(p.values(), 0);
-    for (touch t : p.touches({0, static_cast<step_id>(p.steps())})) {
+    table<value_id, unsigned char> is_defined(p.values(), 0);
+    for (touch t : p.touches({0, step_id::of(p.steps())})) {
         bool const defines = t.defines();
         is_defined_twice |= defines & (is_defined[t.value] != 0);
         is_defined[t.value] |= static_cast<unsigned char>(defines);
@@ -302,8 +306,8 @@ private:
         }
     }
 
-    std::vector<node_id> touched_in_; // by value: the last node queried
-    std::vector<step_id> held_in_;    // by value: the last step that holds it; empty unless it is needed
+    table<value_id, node_id> touched_in_; // the last node queried
+    table<value_id, step_id> held_in_;    // the last step that holds it; empty unless it is needed
     std::vector<kill_point> kills_;
 };
 
@@ -317,27 +321,26 @@ SUBLET_DECL chordal_coloring color(snapshot const& given, live_sets const& live,
     snapshot listed;
     snapshot const& p = detail::as_control_flow(given, listed);
     detail::expect_sets_of(p, live);
-    std::vector<slot_id> const fixed = fixed_slot.tabulate(p.values());
+    table<value_id, slot_id> const fixed = fixed_slot.tabulate(p.values());
     chordal_coloring result;
     depth_first_forest const search = depth_first(p.graph());
     bool const is_one_tree = search.reachable == p.nodes();
     if (!is_one_tree || !detail::is_strict(p, live)) result.violation = find_ssa_violation(p);
     if (result.violation) return result;
 
-    csr_rows avoided;
+    csr_rows<value_id, slot_id> avoided;
     bool has_fixed = false;
     for (slot_id s : fixed) has_fixed = has_fixed || s != no_slot;
     if (has_fixed) avoided = detail::slots_to_avoid(p, live, fixed, result.clash);
     if (result.clash) return result;
 
-    csr_rows const affinities = csr_rows::gathered(p.values(), [&p](auto add) {
+    auto const affinities = csr_rows<value_id, value_id>::gathered(p.values(), [&p](auto add) {
         for (overwrite o : p.overwrites()) {
             add(o.in, o.out);
             add(o.out, o.in);
         }
     });
-    std::vector<slot_id>& slot_of = result.plan.slot_of;
-    slot_of.assign(p.values(), no_slot);
+    table<value_id, slot_id> slot_of(p.values(), no_slot);
     detail::slot_set taken;
     auto may_take = [&](value_id v, slot_id slot) {
         if (slot == no_slot || taken.contains(slot)) return false;
@@ -359,10 +362,10 @@ SUBLET_DECL chordal_coloring color(snapshot const& given, live_sets const& live,
     // slots taken at a definition are those that live there.
     std::vector<node_id> const order = detail::reverse_postorder(search);
     detail::kill_points kill_points(p.values());
-    slot_id alive = 0;
+    std::uint32_t alive = 0;
     auto kill_if = [&](bool is_dead, value_id v) {
         taken.erase_if(is_dead, slot_of[v]);
-        alive -= slot_id{is_dead};
+        alive -= std::uint32_t{is_dead};
     };
     for (std::size_t i = 0; i != order.size(); ++i) {
         node_id const n = order[i];
@@ -409,6 +412,7 @@ SUBLET_DECL chordal_coloring color(snapshot const& given, live_sets const& live,
     }
     for (overwrite o : p.overwrites())
         result.affinities_kept += slot_of[o.in] != no_slot && slot_of[o.in] == slot_of[o.out];
+    result.plan.slot_of = std::move(slot_of);
     return result;
 }
 

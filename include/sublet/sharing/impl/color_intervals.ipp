@@ -6,7 +6,7 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL symbolic_slot_plan share_symbolically(std::vector<symbolic_plan::buffer> const& buffers,
+SUBLET_DECL symbolic_slot_plan share_symbolically(table<buffer_id, symbolic_plan::buffer> const& buffers,
                                                   symbolic_slot_options const& options)
 {
     byte_count const most = options.max_batch;
@@ -16,12 +16,13 @@ SUBLET_DECL symbolic_slot_plan share_symbolically(std::vector<symbolic_plan::buf
     };
     symbolic_slot_plan plan;
     plan.slot_of.assign(buffers.size(), no_slot);
-    std::vector<step_id> free_from; // by slot
+    table<slot_id, position_id> free_from; // of the last occupant
     std::vector<detail::sort_key> by_begin;
     for (buffer_id b = 0; b != buffers.size(); ++b) by_begin.push_back({buffers[b].life.first, 0, b});
     sort_by_key(by_begin);
     for (detail::sort_key const& birth : by_begin) {
-        symbolic_plan::buffer const& occupant = buffers[birth.id];
+        buffer_id const b = birth.id;
+        symbolic_plan::buffer const& occupant = buffers[b];
         slot_id fitting = no_slot, growing = no_slot;
         for (slot_id s = 0; s != plan.slots; ++s) {
             affine_bytes const room = plan.slot_bytes[s];
@@ -42,7 +43,7 @@ SUBLET_DECL symbolic_slot_plan share_symbolically(std::vector<symbolic_plan::buf
             plan.slot_pool.push_back(occupant.pool);
             free_from.push_back(0);
         }
-        plan.slot_of[birth.id] = slot;
+        plan.slot_of[b] = slot;
         plan.slot_bytes[slot] = detail::least_above(plan.slot_bytes[slot], occupant.size, most);
         free_from[slot] = occupant.life.last;
     }

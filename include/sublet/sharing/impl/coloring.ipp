@@ -23,10 +23,10 @@ SUBLET_DECL slot_id slot_set::lowest_free(slot_id from) const
     if (w >= words_.size()) return from;
     std::uint64_t free = ~words_[w] & ~std::uint64_t{0} << from % 64;
     while (free == 0) {
-        if (++w == words_.size()) return static_cast<slot_id>(64 * w);
+        if (++w == words_.size()) return slot_id::of(64 * w);
         free = ~words_[w];
     }
-    return static_cast<slot_id>(64 * w + static_cast<std::size_t>(std::countr_zero(free)));
+    return slot_id::of(64 * w + static_cast<std::size_t>(std::countr_zero(free)));
 }
 
 // --- coloring orders -------------------------------------------------------------------------------------
@@ -35,12 +35,12 @@ SUBLET_DECL slot_id slot_set::lowest_free(slot_id from) const
 class bucket_queue {
 public:
     /// Complexity: O(vertices + the largest number), and O(1) for every operation, amortised.
-    explicit bucket_queue(std::vector<std::uint32_t> numbers)
+    explicit bucket_queue(table<value_id, std::uint32_t> numbers)
         : number_(std::move(numbers)), next_(number_.size()), previous_(number_.size())
     {
         for (std::uint32_t n : number_) lowest_ = larger<std::size_t>(lowest_, n);
         first_ = std::vector<value_id>(lowest_ + 1, no_value);
-        for (std::size_t v = number_.size(); v-- != 0;) link(static_cast<value_id>(v)); // the lowest id first
+        for (auto v = value_id::of(number_.size()); v-- != 0;) link(v); // the lowest id first
     }
 
     [[nodiscard]] bool contains(value_id v) const { return number_[v] != taken; }
@@ -83,16 +83,16 @@ private:
         if (next_[v] != no_value) previous_[next_[v]] = previous_[v];
     }
 
-    std::vector<std::uint32_t> number_;
-    std::vector<value_id> next_, previous_; // in the list of its number
-    std::vector<value_id> first_;           // by number
-    std::size_t lowest_ = 0;                // no number is lower
+    table<value_id, std::uint32_t> number_;
+    table<value_id, value_id> next_, previous_; // in the list of its number
+    std::vector<value_id> first_;               // by number
+    std::size_t lowest_ = 0;                    // no number is lower
 };
 
 SUBLET_DECL smallest_last_order smallest_last(csr_graph const& g)
 {
-    std::vector<std::uint32_t> degrees;
-    for (std::size_t v = 0; v != g.rows(); ++v) degrees.push_back(static_cast<std::uint32_t>(g[v].size()));
+    table<value_id, std::uint32_t> degrees;
+    for (node_id v = 0; v != g.rows(); ++v) degrees.push_back(static_cast<std::uint32_t>(g[v].size()));
     bucket_queue queue(std::move(degrees));
     smallest_last_order result;
     result.order.resize(g.rows());
@@ -100,7 +100,7 @@ SUBLET_DECL smallest_last_order smallest_last(csr_graph const& g)
         auto const [v, degree] = queue.take_lowest();
         result.order[i] = v;
         result.degeneracy = larger(result.degeneracy, degree);
-        for (value_id w : g[v])
+        for (value_id w : values_next_to(g, v))
             if (queue.contains(w)) queue.lower(w);
     }
     return result;
@@ -109,13 +109,12 @@ SUBLET_DECL smallest_last_order smallest_last(csr_graph const& g)
 SUBLET_DECL std::vector<value_id> largest_cardinality_first(csr_graph const& g)
 {
     std::uint32_t most = 0; // maximum degree: the number of a vertex without ordered neighbours
-    for (std::size_t v = 0; v != g.rows(); ++v) most = larger(most, static_cast<std::uint32_t>(g[v].size()));
-    bucket_queue queue(std::vector<std::uint32_t>(g.rows(), most));
-    std::vector<value_id> order;
-    order.reserve(g.rows());
-    while (order.size() != g.rows()) {
-        order.push_back(queue.take_lowest().vertex);
-        for (value_id w : g[order.back()])
+    for (node_id v = 0; v != g.rows(); ++v) most = larger(most, static_cast<std::uint32_t>(g[v].size()));
+    bucket_queue queue(table<value_id, std::uint32_t>(g.rows(), most));
+    std::vector<value_id> order(g.rows());
+    for (value_id& v : order) {
+        v = queue.take_lowest().vertex;
+        for (value_id w : values_next_to(g, v))
             if (queue.contains(w)) queue.lower(w);
     }
     return order;
@@ -123,16 +122,17 @@ SUBLET_DECL std::vector<value_id> largest_cardinality_first(csr_graph const& g)
 
 // --- cliques ---------------------------------------------------------------------------------------------
 
-SUBLET_DECL clique_bound find_cliques(csr_graph const& interference, std::vector<byte_count> const& bytes)
+SUBLET_DECL clique_bound find_cliques(csr_graph const& interference,
+                                      table<value_id, byte_count> const& bytes)
 {
     std::vector<value_id> const order = largest_cardinality_first(interference);
-    std::vector<std::uint32_t> rank(order.size());
+    table<value_id, std::uint32_t> rank(order.size());
     for (std::size_t i = 0; i != order.size(); ++i) rank[order[i]] = static_cast<std::uint32_t>(i);
 
     // The vertices that extend the clique of u, as a list, so that the clique is marked only once.
-    std::vector<value_id> first_child(order.size(), no_value), next_child = first_child;
-    csr_rows cliques;
-    std::vector<std::uint32_t> row_of(order.size()); // by vertex, in cliques
+    table<value_id, value_id> first_child(order.size(), no_value), next_child = first_child;
+    csr_rows<std::uint32_t, value_id> cliques;
+    table<value_id, std::uint32_t> row_of(order.size()); // in cliques
     auto close = [&](value_id v) {
         cliques.append(v);
         row_of[v] = static_cast<std::uint32_t>(cliques.rows());
@@ -140,7 +140,7 @@ SUBLET_DECL clique_bound find_cliques(csr_graph const& interference, std::vector
     };
     for (value_id v : order) {
         value_id last = no_value;
-        for (value_id w : interference[v])
+        for (value_id w : values_next_to(interference, v))
             if (rank[w] < rank[v] && (last == no_value || rank[last] < rank[w])) last = w;
         if (last == no_value) {
             if (bytes[v] != 0) close(v);
@@ -152,7 +152,7 @@ SUBLET_DECL clique_bound find_cliques(csr_graph const& interference, std::vector
 
     clique_bound bound;
     std::vector<byte_count> at_least, sizes; // at_least: by slot, the largest slot first
-    std::vector<value_id> marked_by(order.size(), no_value);
+    table<value_id, value_id> marked_by(order.size(), no_value);
     for (value_id u : order) {
         if (bytes[u] == 0) continue;
         auto const clique = [&] { return cliques[row_of[u]]; };
@@ -160,7 +160,7 @@ SUBLET_DECL clique_bound find_cliques(csr_graph const& interference, std::vector
         for (value_id w : clique()) marked_by[w] = u;
         bool grows = false;
         for (value_id v = first_child[u]; v != no_value; v = next_child[v]) {
-            for (value_id w : interference[v])
+            for (value_id w : values_next_to(interference, v))
                 if (marked_by[w] == u) cliques.append(w);
             close(v);
             grows = grows || cliques[row_of[v]].size() > size;
@@ -219,24 +219,33 @@ private:
     std::vector<std::uint32_t> winner_; // of match i, below match i / 2; from size_ on the leaves
 };
 
-SUBLET_DECL std::vector<slot_id>
-color_by_saturation(csr_graph const& g, std::vector<value_id> const& vertices, std::vector<slot_id> slot_of)
+SUBLET_DECL table<value_id, slot_id> color_by_saturation(csr_graph const& g,
+                                                         std::vector<value_id> const& vertices,
+                                                         table<value_id, slot_id> slot_of)
 {
     // Key of an uncoloured vertex: {saturation + 1, uncoloured neighbours}; of others 0.
     constexpr std::uint64_t one_slot = std::uint64_t{1} << 32;
     std::vector<std::uint64_t> keys(g.rows(), 0);
     for (value_id v : vertices) keys[v] = one_slot;
     for (value_id v : vertices)
-        for (value_id w : g[v]) keys[w] += keys[w] != 0;
+        for (value_id w : values_next_to(g, v)) keys[w] += keys[w] != 0;
     tournament uncolored(std::move(keys));
 
-    std::vector<std::size_t> first_word{0}; // by vertex
-    for (std::size_t v = 0; v != g.rows(); ++v) first_word.push_back(first_word[v] + g[v].size() / 64 + 1);
-    std::vector<std::uint64_t> taken(first_word.back(), 0);
+    struct own_bits {
+        std::size_t first_word, neighbors;
+    };
+    table<value_id, own_bits> bits_of(g.rows()); // in `taken`, a bit for each slot up to `neighbors`
+    std::size_t words = 0;
+    for (value_id v = 0; v != g.rows(); ++v) {
+        bits_of[v] = {words, values_next_to(g, v).size()};
+        words += bits_of[v].neighbors / 64 + 1;
+    }
+    std::vector<std::uint64_t> taken(words, 0);
     // What v's key gains when a neighbour takes s.
     auto take = [&](slot_id s, value_id v) -> std::uint64_t {
-        if (s > g[v].size()) return 0;
-        std::uint64_t& word = taken[first_word[v] + s / 64];
+        own_bits const own = bits_of[v];
+        if (s > own.neighbors) return 0;
+        std::uint64_t& word = taken[own.first_word + s / 64];
         std::uint64_t const before = word;
         word |= std::uint64_t{1} << s % 64;
         return word != before ? one_slot : 0;
@@ -244,17 +253,19 @@ color_by_saturation(csr_graph const& g, std::vector<value_id> const& vertices, s
 
     for (value_id v : vertices) {
         std::uint64_t key = uncolored[v];
-        for (value_id w : g[v]) key += take(slot_of[w], v);
+        for (value_id w : values_next_to(g, v)) key += take(slot_of[w], v);
         uncolored.change(v, key);
     }
     for (value_id v = uncolored.winner(); uncolored[v] != 0; v = uncolored.winner()) {
-        std::size_t word = first_word[v];
+        std::size_t const first_word = bits_of[v].first_word;
+        std::size_t word = first_word;
         while (taken[word] == ~std::uint64_t{0}) ++word;
         auto const bit = static_cast<std::size_t>(std::countr_one(taken[word]));
-        slot_of[v] = static_cast<slot_id>((word - first_word[v]) * 64 + bit);
+        auto const s = slot_id::of((word - first_word) * 64 + bit);
+        slot_of[v] = s;
         uncolored.change(v, 0);
-        for (value_id w : g[v])
-            if (uncolored[w] != 0) uncolored.change(w, uncolored[w] - 1 + take(slot_of[v], w));
+        for (value_id w : values_next_to(g, v))
+            if (std::uint64_t const key = uncolored[w]; key != 0) uncolored.change(w, key - 1 + take(s, w));
     }
     return slot_of;
 }

@@ -20,15 +20,15 @@ SUBLET_DECL buffer_table join_in_place(buffer_table table, std::vector<memory_pl
 {
     if (pairs.empty()) return table;
 
-    std::vector<buffer>& buffers = table.buffers;
-    std::vector<buffer_id> successor(buffers.size(), no_buffer);
-    std::vector<unsigned char> is_successor(buffers.size(), 0);
+    sublet::table<buffer_id, buffer>& buffers = table.buffers;
+    sublet::table<buffer_id, buffer_id> successor(buffers.size(), no_buffer);
+    sublet::table<buffer_id, unsigned char> is_successor(buffers.size(), 0);
     for (memory_plan::in_place_pair const& pair : pairs) {
         buffer_id const to = table.buffer_of[pair.out];
         successor[table.buffer_of[pair.in]] = to;
         is_successor[to] = 1;
     }
-    std::vector<buffer_id> joined(buffers.size(), no_buffer); // by buffer: the one it is joined with
+    sublet::table<buffer_id, buffer_id> joined(buffers.size(), no_buffer); // the one it is joined with
     for (buffer_id b = 0; b != buffers.size(); ++b) {
         if (is_successor[b]) continue;
         buffer_id now = joined[b] = b;
@@ -48,7 +48,7 @@ SUBLET_DECL buffer_table join_in_place(buffer_table table, std::vector<memory_pl
         }
     }
 
-    std::vector<buffer_id>& renumbered = successor; // not needed any more
+    sublet::table<buffer_id, buffer_id>& renumbered = successor; // not needed any more
     buffer_id left = 0;
     for (buffer_id b = 0; b != buffers.size(); ++b) {
         if (joined[b] != b) continue;
@@ -56,7 +56,7 @@ SUBLET_DECL buffer_table join_in_place(buffer_table table, std::vector<memory_pl
         if (left != b) buffers[left] = buffers[b];
         ++left;
     }
-    buffers.erase(buffers.begin() + static_cast<std::ptrdiff_t>(left), buffers.end());
+    buffers.erase(buffers.begin() + static_cast<std::ptrdiff_t>(+left), buffers.end());
     for (buffer& b : buffers)
         if (b.over != no_buffer) b.over = renumbered[b.over];
     for (buffer_id& b : table.buffer_of) b = renumbered[joined[b]];
@@ -69,7 +69,7 @@ SUBLET_DECL buffer_table join_in_place(buffer_table table, std::vector<memory_pl
 // --- in place --------------------------------------------------------------------------------------------
 
 SUBLET_DECL std::vector<memory_plan::in_place_pair> match_in_place(snapshot const& p,
-                                                                   std::vector<step_id> const& steps,
+                                                                   sublet::table<position_id, step_id> const& steps,
                                                                    buffer_table const& table,
                                                                    in_place_fit fit)
 {
@@ -77,14 +77,15 @@ SUBLET_DECL std::vector<memory_plan::in_place_pair> match_in_place(snapshot cons
 
     // The first position with a step that may write over a buffer. Its live range does not tell: it ends
     // before an early use, and an edge use is read after the node's last step has written.
-    std::vector<step_id> position_of(steps.size()), free_from(table.buffers.size(), 0);
-    for (step_id at = 0; at != steps.size(); ++at) {
+    sublet::table<step_id, position_id> position_of(steps.size());
+    sublet::table<buffer_id, position_id> free_from(table.buffers.size(), 0);
+    for (position_id at = 0; at != steps.size(); ++at) {
         position_of[steps[at]] = at;
         for (touch t : p.touches(steps[at])) free_from[table.buffer_of[t.value]] = at;
     }
     for (edge_use u : p.edge_uses()) {
-        step_id& free = free_from[table.buffer_of[u.value]];
-        free = larger(free, position_of[p.steps_of(u.pred).last - 1] + 1);
+        position_id& free = free_from[table.buffer_of[u.value]];
+        free = larger(free, position_id{position_of[p.steps_of(u.pred).last - 1] + 1});
     }
     return match_in_place(
         p, table,
@@ -96,7 +97,7 @@ SUBLET_DECL std::vector<memory_plan::in_place_pair> match_in_place(snapshot cons
 
 } // namespace detail
 
-SUBLET_DECL buffer_table take_in_place(snapshot const& p, std::vector<step_id> const& steps,
+SUBLET_DECL buffer_table take_in_place(snapshot const& p, table<position_id, step_id> const& steps,
                                        buffer_table table, detail::in_place_fit fit)
 {
     std::vector<memory_plan::in_place_pair> pairs = match_in_place(p, steps, table, fit);
@@ -112,9 +113,9 @@ namespace sublet::detail {
 /// Ancestors of a position by backward search, extended on demand. For few queries, or many on one target.
 class ancestor_search {
 public:
-    explicit ancestor_search(dependence_graph const& g) : g_(g), leads_to_(g.positions(), no_step) {}
+    explicit ancestor_search(dependence_graph const& g) : g_(g), leads_to_(g.positions(), no_position) {}
 
-    bool before(step_id a, step_id b)
+    bool before(position_id a, position_id b)
     {
         if (to_ != b) {
             to_ = low_ = b;
@@ -126,15 +127,15 @@ public:
     }
 
 private:
-    void mark(step_id from)
+    void mark(position_id from)
     {
-        for (step_id at : g_.before[from]) leads_to_[at] = to_;
+        for (position_id at : g_.before[from]) leads_to_[at] = to_;
     }
 
     dependence_graph const& g_;
-    std::vector<step_id> leads_to_; // by position: the last target that it was found to precede
-    step_id to_ = no_step;
-    step_id low_ = 0; // positions from here on have marked their predecessors
+    table<position_id, position_id> leads_to_; // the last target that it was found to precede
+    position_id to_ = no_position;
+    position_id low_ = 0; // positions from here on have marked their predecessors
 };
 
 } // namespace sublet::detail
@@ -162,11 +163,11 @@ struct last_read {
 
 /// Of a buffer. Where two are joined, the smaller one is put into the other one.
 struct joined_life {
-    std::map<step_id, step_id> ranges;            // from begin to end; they do not touch
-    std::multimap<step_id, last_read> last_reads; // by position
-    std::multimap<step_id, value_id> made;        // by step, if it declares pairs
+    std::map<position_id, position_id> ranges;        // from begin to end; they do not touch
+    std::multimap<position_id, last_read> last_reads; // by position
+    std::multimap<step_id, value_id> made;            // by step, if it declares pairs
 
-    [[nodiscard]] bool has(step_id position) const
+    [[nodiscard]] bool has(position_id position) const
     {
         auto const after = ranges.upper_bound(position);
         return after != ranges.begin() && std::prev(after)->second > position;
@@ -186,10 +187,10 @@ struct joined_life {
     }
 };
 
-SUBLET_DECL std::vector<unsigned> loop_depths(snapshot const& p)
+SUBLET_DECL table<node_id, unsigned> loop_depths(snapshot const& p)
 {
     loop_forest const forest = loops(p.graph());
-    std::vector<unsigned> depth(p.nodes(), 0);
+    table<node_id, unsigned> depth(p.nodes(), 0);
     for (node_id n : forest.preorder) { // outer headers first
         if (forest.parent[n] != no_node) depth[n] = depth[forest.parent[n]];
         depth[n] += forest.is_header(n);
@@ -199,19 +200,20 @@ SUBLET_DECL std::vector<unsigned> loop_depths(snapshot const& p)
 
 class in_place_coalescer {
 public:
-    in_place_coalescer(snapshot const& p, live_range_lists const& lives, std::vector<step_id> const& position,
-                       buffer_table& table)
+    in_place_coalescer(snapshot const& p, live_range_lists const& lives,
+                       sublet::table<step_id, position_id> const& position, buffer_table& table)
         : p_(p), table_(table), joined_(table.buffers.size()), life_(table.buffers.size())
     {
-        for (std::size_t b = 0; b != joined_.size(); ++b) joined_[b] = static_cast<buffer_id>(b);
-        std::vector<unsigned char> has_pair(table.buffers.size(), 0);
+        for (buffer_id b = 0; b != joined_.size(); ++b) joined_[b] = b;
+        sublet::table<buffer_id, unsigned char> has_pair(table.buffers.size(), 0);
         for (overwrite o : p.overwrites())
             has_pair[table.buffer_of[o.in]] = has_pair[table.buffer_of[o.out]] = 1;
         unsorted_ranges all;
         for (value_id v = 0; v != p.values(); ++v)
             if (has_pair[table.buffer_of[v]])
                 for (live_range r : lives[v]) all.add(table.buffer_of[v], r);
-        live_range_lists const by_buffer = all.lists(table.buffers.size(), lives.method(), lives.positions());
+        buffer_range_lists const by_buffer(
+            all.lists(table.buffers.size(), lives.method(), lives.positions()));
         for (buffer_id b = 0; b != life_.size(); ++b)
             for (live_range r : by_buffer[b])
                 life_[b].ranges.emplace_hint(life_[b].ranges.end(), r.first, r.last);
@@ -245,7 +247,7 @@ public:
     /// The declared pairs, the largest weight first.
     std::vector<overwrite> candidates() const
     {
-        std::vector<unsigned> const depth = loop_depths(p_);
+        table<node_id, unsigned> const depth = loop_depths(p_);
         std::vector<sort_key> by_worth;
         auto const pairs = p_.overwrites(); // by step
         node_id n = 0;
@@ -304,15 +306,15 @@ public:
     /// Removes buffers that were merged into others.
     void renumber()
     {
-        std::vector<buffer_id> number(table_.buffers.size(), no_buffer);
+        table<buffer_id, buffer_id> number(table_.buffers.size(), no_buffer);
         buffer_table result;
-        for (std::size_t b = 0; b != table_.buffers.size(); ++b) {
+        for (buffer_id b = 0; b != table_.buffers.size(); ++b) {
             if (joined_[b] != b) continue;
-            number[b] = static_cast<buffer_id>(result.buffers.size());
+            number[b] = buffer_id::of(result.buffers.size());
             result.buffers.push_back(table_.buffers[b]);
         }
-        for (std::size_t v = 0; v != table_.buffer_of.size(); ++v)
-            result.buffer_of.push_back(number[buffer_of(static_cast<value_id>(v))]);
+        for (value_id v = 0; v != table_.buffer_of.size(); ++v)
+            result.buffer_of.push_back(number[buffer_of(v)]);
         result.offset_in_root = std::move(table_.offset_in_root);
         table_ = std::move(result);
     }
@@ -321,7 +323,7 @@ private:
     /// In buffers that begin at the same byte.
     bool lie_alike(overwrite pair) const
     {
-        std::vector<byte_count> const& begin = table_.offset_in_root;
+        table<value_id, byte_count> const& begin = table_.offset_in_root;
         return begin.empty() || begin[pair.in] == begin[pair.out];
     }
     static bool are_alike(buffer const& a, buffer const& b)
@@ -367,8 +369,8 @@ private:
 
     snapshot const& p_;
     buffer_table& table_;
-    std::vector<buffer_id> joined_; // union-find: leads to the buffer that b is part of
-    std::vector<joined_life> life_; // by buffer: union over its members
+    table<buffer_id, buffer_id> joined_; // union-find: leads to the buffer that b is part of
+    table<buffer_id, joined_life> life_; // the union over its members
     // Of steps with pairs: {step, operand and result}, and {step, value} for what it makes and reads.
     std::vector<sort_key> pairs_, made_, read_;
 };
@@ -378,7 +380,7 @@ private:
 namespace sublet {
 
 SUBLET_DECL buffer_table take_in_place(snapshot const& p, live_range_lists const& lives,
-                                       std::vector<step_id> const& position, buffer_table table)
+                                       table<step_id, position_id> const& position, buffer_table table)
 {
     if (p.overwrites().empty()) return table;
     detail::in_place_coalescer joiner(p, lives, position, table);

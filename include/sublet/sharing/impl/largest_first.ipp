@@ -25,7 +25,7 @@ SUBLET_DECL occupant_masks::occupant_masks(concurrent_live_ranges const& lives,
     table_.resize(2 * all * words);
 }
 
-SUBLET_DECL std::size_t occupant_masks::bytes(step_id positions) { return 19 * (std::size_t{positions} + 1); }
+SUBLET_DECL std::size_t occupant_masks::bytes(std::uint32_t positions) { return 19 * (std::size_t{positions} + 1); }
 
 SUBLET_DECL occupant_masks::mask occupant_masks::conflicting_slots(buffer_id b) const
 {
@@ -124,7 +124,7 @@ class relinker {
     static constexpr place none = ~place{0};
 
 public:
-    relinker(reuse_ranges const& members, std::vector<byte_count> const& sizes, sized_chains& chains)
+    relinker(reuse_ranges const& members, table<buffer_id, byte_count> const& sizes, sized_chains& chains)
         : members_(members), sizes_(sizes), chains_(chains), next_(members.size(), none),
           before_(members.size(), none), found_by_(members.size()), head_(chains.slot_bytes.size()),
           tail_(chains.slot_bytes.size(), none), stamp_(chains.slot_bytes.size())
@@ -220,35 +220,35 @@ private:
         std::vector<sort_key> order;
         for (place i = 0; i != members_.size(); ++i) {
             bool const is_first = before_[i] == none;
-            slot_id const s = is_first ? static_cast<slot_id>(order.size()) : chains_.slot_of[before_[i]];
+            slot_id const s = is_first ? slot_id::of(order.size()) : chains_.slot_of[before_[i]];
             if (is_first) order.push_back({no_size, 0, s});
             chains_.slot_of[i] = s;
             order[s].key = smaller(order[s].key, descending(sizes_[members_[i]]));
         }
         sort_by_key(order);
-        std::vector<slot_id> number(order.size());
+        table<slot_id, slot_id> number(order.size());
         chains_.slot_bytes.clear();
         for (sort_key const& slot : order) {
-            number[slot.id] = static_cast<slot_id>(chains_.slot_bytes.size());
+            number[slot_id{slot.id}] = slot_id::of(chains_.slot_bytes.size());
             chains_.slot_bytes.push_back(descending(slot.key));
         }
         for (slot_id& s : chains_.slot_of) s = number[s];
     }
 
     reuse_ranges const& members_;
-    std::vector<byte_count> const& sizes_;
+    table<buffer_id, byte_count> const& sizes_;
     sized_chains& chains_;
     std::vector<place> next_, before_; // in its chain, by place
     std::vector<place> found_by_;      // by place: its predecessor on the path
-    std::vector<place> head_, tail_;   // by slot
+    table<slot_id, place> head_, tail_;
     remaining_indices remaining_;
-    std::vector<std::uint32_t> stamp_; // by slot: the last path that touched it
+    table<slot_id, std::uint32_t> stamp_; // the last path that touched it
     std::uint32_t round_ = 0;
     std::vector<slot_id> affected_;
     std::vector<place> old_next_; // successors on the path before relinking
 };
 
-SUBLET_DECL bool relink_chains(reuse_ranges const& members, std::vector<byte_count> const& sizes,
+SUBLET_DECL bool relink_chains(reuse_ranges const& members, table<buffer_id, byte_count> const& sizes,
                                sized_chains& chains, std::uint64_t& visits)
 {
     visits += members.size();
@@ -261,7 +261,7 @@ SUBLET_DECL bool relink_chains(reuse_ranges const& members, std::vector<byte_cou
 class first_fit_slots {
 public:
     first_fit_slots(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
-                    std::vector<byte_count> const& size, std::uint64_t& visits)
+                    table<buffer_id, byte_count> const& size, std::uint64_t& visits)
         : lives_(lives), conflicts_(conflicts), size_(size), visits_(visits), fit_index_(lives, conflicts)
     {
     }
@@ -272,7 +272,7 @@ public:
         for (buffer_id b : ordered) {
             slot_id const found = fit_index_.find(b);
             chains_.slot_of.push_back(found != no_slot ? found
-                                                       : static_cast<slot_id>(chains_.slot_bytes.size()));
+                                                       : slot_id::of(chains_.slot_bytes.size()));
             if (found == no_slot) {
                 chains_.slot_bytes.push_back(size_[b]);
                 if (is_relinked(ordered)) continue;
@@ -318,13 +318,13 @@ private:
             by_slot.push_back({chains_.slot_of[i], 0, i});
         sort_by_key(by_slot);
         fit_index_ = slot_fit_index(lives_, conflicts_);
-        for (sort_key const& k : by_slot) fit_index_.insert(ordered[k.id], static_cast<slot_id>(k.key));
+        for (sort_key const& k : by_slot) fit_index_.insert(ordered[k.id], slot_id::of(k.key));
         return true;
     }
 
     concurrent_live_ranges const& lives_;
     conflict_ranges const& conflicts_;
-    std::vector<byte_count> const& size_;
+    table<buffer_id, byte_count> const& size_;
     std::uint64_t& visits_; // work budget left
     byte_count bytes_ = 0;  // of all slots
     slot_fit_index fit_index_;
@@ -334,7 +334,7 @@ private:
 
 SUBLET_DECL sized_slot_plan share_largest_first(concurrent_live_ranges const& lives,
                                                 conflict_ranges const& conflicts,
-                                                std::vector<byte_count> const& size,
+                                                table<buffer_id, byte_count> const& size,
                                                 largest_first_options const& options)
 {
     std::size_t const buffers = lives.buffers();
@@ -344,7 +344,7 @@ SUBLET_DECL sized_slot_plan share_largest_first(concurrent_live_ranges const& li
     auto const eligible = options.eligible.tabulate(buffers);
     std::vector<sort_key> order;
     for (buffer_id b = 0; b != buffers; ++b) {
-        SUBLET_EXPECTS(pool_of[b] != no_value, "sublet: buffer % names pool %, which is out of range", b,
+        SUBLET_EXPECTS(pool_of[b] != no_pool, "sublet: buffer % names pool %, which is out of range", b,
                        pool_of[b]);
         SUBLET_EXPECTS(size[b] != no_size, "sublet: buffer %, of unknown size, cannot share a slot", b);
         if (size[b] != 0 && eligible[b])
@@ -353,7 +353,7 @@ SUBLET_DECL sized_slot_plan share_largest_first(concurrent_live_ranges const& li
     sort_by_key(order);
     bool is_by_pool = true;
     for (std::size_t i = 0; i != order.size(); ++i) {
-        order[i] = {pool_of[order[i].id], i, order[i].id};
+        order[i] = {pool_of[buffer_id{order[i].id}], i, order[i].id};
         is_by_pool = is_by_pool && (i == 0 || order[i - 1].key <= order[i].key);
     }
     if (!is_by_pool) sort_by_key(order);
@@ -374,7 +374,7 @@ SUBLET_DECL sized_slot_plan share_largest_first(concurrent_live_ranges const& li
         sized_chains const chains = first_fit_slots(lives, conflicts, size, visits).fill(ordered);
         for (std::size_t k = 0; k != ordered.size(); ++k)
             plan.slot_of[ordered[k]] = plan.slots + chains.slot_of[k];
-        for (byte_count cost : chains.slot_bytes) add_slot(cost, pool_of[order[i].id]);
+        for (byte_count cost : chains.slot_bytes) add_slot(cost, pool_of[buffer_id{order[i].id}]);
         ordered.clear();
     }
     for (buffer_id b = 0; b != buffers; ++b)

@@ -11,8 +11,9 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL shared_slots share_slots(dependence_graph const& g, concurrent_live_ranges const& lives,
-                                     per_value<byte_count> const& sizes, buffer_slot_options const& options)
+SUBLET_DECL shared_buffers share_slots(dependence_graph const& g, concurrent_live_ranges const& lives,
+                                       per_value<byte_count, buffer_id> const& sizes,
+                                       buffer_slot_options const& options)
 {
     if (options.strategy != slot_options::strategy_kind::tokens)
         return share_slots(lives, find_conflict_ranges(g, lives), sizes, options);
@@ -22,11 +23,12 @@ SUBLET_DECL shared_slots share_slots(dependence_graph const& g, concurrent_live_
                                         .eligible = options.eligible,
                                         .most_ranges = options.most_ranges});
     std::uint64_t const undecided = found.undecided;
-    return {std::move(found), undecided, {}, {}};
+    return {std::move(found), undecided, {}};
 }
 
-SUBLET_DECL shared_slots share_slots(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
-                                     per_value<byte_count> const& sizes, buffer_slot_options const& options)
+SUBLET_DECL shared_buffers share_slots(concurrent_live_ranges const& lives, conflict_ranges const& conflicts,
+                                       per_value<byte_count, buffer_id> const& sizes,
+                                       buffer_slot_options const& options)
 {
     SUBLET_EXPECTS(options.strategy != slot_options::strategy_kind::tokens,
                    "sublet: sharing by tokens needs the dependence graph");
@@ -36,11 +38,11 @@ SUBLET_DECL shared_slots share_slots(concurrent_live_ranges const& lives, confli
                                             .pool = options.pool,
                                             .eligible = options.eligible,
                                             .visits = options.visits});
-        return {std::move(found), conflicts.undecided, {}, {}};
+        return {std::move(found), conflicts.undecided, {}};
     }
     chain_cover cover =
         fewest_slots(lives, conflicts, {.bytes = sizes, .pool = options.pool, .eligible = options.eligible});
-    shared_slots result;
+    shared_buffers result;
     static_cast<slot_plan&>(result) = std::move(cover.plan);
     result.undecided = conflicts.undecided;
     result.antichain = std::move(cover.antichain);
@@ -75,7 +77,7 @@ SUBLET_DECL shared_slots share_slots(snapshot const& p, plan_options const& give
         return none;
     }
 
-    live_ranges touched{std::vector<live_range>(p.values()), 1, std::nullopt};
+    live_ranges touched{sublet::table<value_id, live_range>(p.values()), 1, std::nullopt};
     auto touch_all = [&](auto call) { // call(value, step)
         for (step_id s = 0; s != p.steps(); ++s)
             for (touch t : p.touches(s)) call(t.value, s);
@@ -91,24 +93,27 @@ SUBLET_DECL shared_slots share_slots(snapshot const& p, plan_options const& give
     if (values.in_place) table = take_in_place(p, g, std::move(table));
 
     std::size_t const buffers = table.buffers.size();
-    std::vector<unsigned char> eligible(buffers, 1);
+    sublet::table<buffer_id, unsigned char> eligible(buffers, 1);
     touch_all([&](value_id v, step_id s) { eligible[table.buffer_of[v]] &= takes_part[s]; });
     detail::concurrent_live_ranges const lives =
         detail::concurrent_lifetimes(p, g, buffers, table.buffer_of, role);
     auto size_of = [&](buffer_id b) {
         return table.buffers[b].is_planned() ? table.buffers[b].size : byte_count{0};
     };
-    shared_slots plan = detail::share_slots(g, lives, size_of,
+    detail::shared_buffers found = detail::share_slots(g, lives, size_of,
                                             {.strategy = options.strategy,
                                              .choice = options.choice,
                                              .pool = [&](buffer_id b) { return table.buffers[b].pool; },
                                              .eligible = [&](buffer_id b) { return eligible[b] != 0; },
                                              .most_ranges = options.most_ranges,
                                              .visits = values.effort.of(4'000'000)});
+    shared_slots plan;
+    plan.undecided = found.undecided;
+    for (buffer_id b : found.antichain) plan.antichain.push_back(table.buffers[b].root);
     std::vector<slot_id> slot_of;
-    for (buffer_id b : table.buffer_of) slot_of.push_back(plan.slot_of[b]);
+    for (buffer_id b : table.buffer_of) slot_of.push_back(found.slot_of[b]);
+    static_cast<sized_slot_plan&>(plan) = std::move(found);
     plan.slot_of = std::move(slot_of);
-    for (value_id& b : plan.antichain) b = table.buffers[b].root;
     return plan;
 }
 

@@ -2,6 +2,7 @@
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/detail/slot_size_search.hpp>
 
+#include <algorithm>
 #include <utility>
 
 // --- dominated vertices ----------------------------------------------------------------------------------
@@ -11,9 +12,9 @@ namespace sublet::detail {
 SUBLET_DECL reduced_graph::reduced_graph(std::size_t values)
     : interferes_(values, values), is_remaining_(1, values)
 {
-    for (std::size_t v = 0; v != values; ++v) {
+    for (value_id v = 0; v != values; ++v) {
         is_remaining_.set(0, v);
-        merged_into_.push_back(static_cast<value_id>(v));
+        merged_into_.push_back(v);
     }
 }
 
@@ -26,17 +27,17 @@ SUBLET_DECL void reduced_graph::merge(value_id removed, value_id into)
 
 SUBLET_DECL void reduced_graph::merge_dominated()
 {
-    for (std::size_t before = no_value; before != merged_.size();) {
+    for (std::size_t before = ~std::size_t{0}; before != merged_.size();) {
         before = merged_.size();
-        for (auto v = static_cast<value_id>(merged_into_.size()); v-- != 0;)
+        for (auto v = value_id::of(merged_into_.size()); v-- != 0;)
             for (value_id u = 0; u != v && merged_into_[v] == v; ++u)
                 if (merged_into_[u] == u && is_dominated(v, u)) remove(v, u);
     }
 }
 
-SUBLET_DECL csr_rows reduced_graph::co_components() const
+SUBLET_DECL csr_rows<std::uint32_t, value_id> reduced_graph::co_components() const
 {
-    csr_rows result;
+    csr_rows<std::uint32_t, value_id> result;
     bit_rows open = is_remaining_;
     std::vector<value_id> reached;
     for (std::size_t first = 0; first != open.words();) {
@@ -45,8 +46,8 @@ SUBLET_DECL csr_rows reduced_graph::co_components() const
             continue;
         }
         bit_rows part = open;
-        auto const bit = static_cast<value_id>(std::countr_zero(open[0][first]));
-        reached.assign(1, static_cast<value_id>(first * 64) + bit);
+        auto const bit = static_cast<std::size_t>(std::countr_zero(open[0][first]));
+        reached.assign(1, value_id::of(first * 64 + bit));
         open[0][first] ^= word{1} << bit;
         while (!reached.empty()) {
             word const* const others = interferes_[reached.back()];
@@ -63,7 +64,7 @@ SUBLET_DECL csr_rows reduced_graph::co_components() const
     return result;
 }
 
-SUBLET_DECL void reduced_graph::assign_merged(std::vector<slot_id>& slot_of) const
+SUBLET_DECL void reduced_graph::assign_merged(table<value_id, slot_id>& slot_of) const
 {
     for (std::size_t i = merged_.size(); i-- != 0;) slot_of[merged_[i]] = slot_of[merged_into_[merged_[i]]];
 }
@@ -120,7 +121,7 @@ public:
                 return false;
             }
             ++nodes;
-            members.push_back(static_cast<value_id>(w * 64 + bit));
+            members.push_back(value_id::of(w * 64 + bit));
             if (members.size() == wanted) return true;
             for (std::size_t i = 0; i != words(); ++i)
                 candidates_[depth + 1][i] = candidates_[depth][i] & interferes_[members.back()][i];
@@ -170,10 +171,10 @@ SUBLET_DECL prefix_cliques find_prefix_cliques(bit_rows const& interferes, std::
 {
     prefix_cliques result;
     clique_search search(interferes, vertices);
-    for (std::size_t v = 0; v != vertices; ++v) {
-        if (search.find(static_cast<value_id>(v), result.cliques.rows(), node_limit)) {
+    for (value_id v = 0; v != vertices; ++v) {
+        if (search.find(v, result.cliques.rows(), node_limit)) {
             for (value_id w : search.members) result.cliques.append(w);
-            result.cliques.append(static_cast<value_id>(v));
+            result.cliques.append(v);
             result.cliques.close_row();
         }
         result.is_exact = result.is_exact && !search.is_undecided;
@@ -189,7 +190,8 @@ SUBLET_DECL bounded_list_coloring::bounded_list_coloring(bit_rows const& interfe
                                                          std::vector<std::uint32_t> end_of)
     : interferes_(interferes), end_of_(std::move(end_of)), class_of_(end_of_.empty() ? 0 : end_of_.back())
 {
-    for (std::uint32_t size_class = 0, v = 0; size_class != end_of_.size(); ++size_class)
+    value_id v = 0;
+    for (std::uint32_t size_class = 0; size_class != end_of_.size(); ++size_class)
         while (v != end_of_[size_class]) class_of_[v++] = size_class;
     last_.assign(class_of_.size(), no_slot);
     free_.resize(class_of_.size());
@@ -211,13 +213,13 @@ SUBLET_DECL coloring_answer bounded_list_coloring::color(std::size_t last,
     occupants_.assign(width_, 0);
     slot_of.assign(class_of_.size(), no_slot);
     trail_.clear();
-    for (std::size_t v = 0; v != count_; ++v) free_[v] = allowed(v);
+    for (value_id v = 0; v != count_; ++v) free_[v] = allowed(v);
     class_begin_.clear();
     for (std::size_t size_class = 0; size_class <= last; ++size_class)
-        class_begin_.resize(slots[size_class], static_cast<slot_id>(class_begin_.size()));
+        class_begin_.resize(slots[size_class], slot_id::of(class_begin_.size()));
     std::size_t colored = 0;
     for (std::size_t size_class = 0; size_class <= last; ++size_class) {
-        std::uint32_t const first = size_class == 0 ? 0 : end_of_[size_class - 1];
+        value_id const first = size_class == 0 ? 0 : end_of_[size_class - 1];
         std::uint32_t const above = size_class == 0 ? 0 : slots[size_class - 1];
         if (end_of_[size_class] - first != 1 || slots[size_class] == above) continue;
         assign(first, above);
@@ -251,22 +253,22 @@ SUBLET_DECL coloring_answer bounded_list_coloring::color(std::size_t last,
         if (node_limit-- == 0) return coloring_answer::undecided;
         assign(v, s);
     }
-    for (std::size_t v = 0; v != count_; ++v) last_[v] = slot_of[v];
+    std::copy_n(slot_of.begin(), count_, last_.begin());
     answered_ = count_;
     return coloring_answer::colored;
 }
 
 SUBLET_DECL bool bounded_list_coloring::is_extended()
 {
-    std::size_t const known = smaller(answered_, count_);
-    for (std::size_t v = 0; v != known; ++v)
+    auto const known = value_id::of(smaller(answered_, count_));
+    for (value_id v = 0; v != known; ++v)
         if (last_[v] >= allowed(v)) return false;
-    std::size_t const width = slots_[class_of_[count_ - 1]];
-    taken_.assign(width, no_value); // by slot: the last new value that found it taken
+    std::size_t const width = slots_[class_of_[value_id::of(count_ - 1)]];
+    taken_.assign(width, ~std::uint32_t{0}); // by slot: the last new value that found it taken
     slot_of.assign(class_of_.size(), no_slot);
-    for (std::size_t v = 0; v != known; ++v) slot_of[v] = last_[v];
-    for (auto v = static_cast<value_id>(known); v != count_; ++v) {
-        for_each_neighbor(v, [&](std::size_t u) {
+    std::copy_n(last_.begin(), +known, slot_of.begin());
+    for (value_id v = known; v != count_; ++v) {
+        for_each_neighbor(v, [&](value_id u) {
             if (u < v) taken_[slot_of[u]] = v;
         });
         slot_id s = allowed(v);
@@ -274,7 +276,7 @@ SUBLET_DECL bool bounded_list_coloring::is_extended()
         if (s == 0) return false;
         slot_of[v] = s - 1;
     }
-    for (std::size_t v = known; v != count_; ++v) last_[v] = slot_of[v];
+    std::copy_n(slot_of.begin(), count_, last_.begin());
     answered_ = larger(answered_, count_);
     return true;
 }
@@ -283,24 +285,24 @@ SUBLET_DECL void bounded_list_coloring::assign(value_id v, slot_id s)
 {
     slot_of[v] = s;
     ++occupants_[s];
-    for_each_neighbor(v, [&](std::size_t u) { free_[u] -= taken_[u * width_ + s]++ == 0 && s < allowed(u); });
+    for_each_neighbor(v, [&](value_id u) { free_[u] -= taken_[u * width_ + s]++ == 0 && s < allowed(u); });
 }
 
 SUBLET_DECL slot_id bounded_list_coloring::unassign(value_id v)
 {
     slot_id const s = std::exchange(slot_of[v], no_slot);
     --occupants_[s];
-    for_each_neighbor(v, [&](std::size_t u) { free_[u] += --taken_[u * width_ + s] == 0 && s < allowed(u); });
+    for_each_neighbor(v, [&](value_id u) { free_[u] += --taken_[u * width_ + s] == 0 && s < allowed(u); });
     return s;
 }
 
 SUBLET_DECL void bounded_list_coloring::add_conflicts(value_id v)
 {
     first_in_.assign(allowed(v), no_value);
-    for_each_neighbor(v, [&](std::size_t u) {
+    for_each_neighbor(v, [&](value_id u) {
         if (slot_of[u] >= allowed(v)) return;
         value_id& first = first_in_[slot_of[u]];
-        if (first == no_value || trail_index_[u] < trail_index_[first]) first = static_cast<value_id>(u);
+        if (first == no_value || trail_index_[u] < trail_index_[first]) first = u;
     });
     for (value_id u : first_in_)
         if (u != no_value && trail_index_[u] != 0) conflict_set_.set(0, u);
@@ -322,9 +324,9 @@ SUBLET_DECL slot_id bounded_list_coloring::next_choice(value_id v, slot_id tried
     slot_id const saved_slot = last_[v] < allowed(v) && is_free(v, last_[v]) ? last_[v] : no_slot;
     if (tried == no_slot && saved_slot != no_slot) return saved_slot;
     if (tried == saved_slot) tried = no_slot;
-    std::uint32_t const first_empty =
+    slot_id const first_empty =
         saved_slot != no_slot && occupants_[saved_slot] == 0 ? class_begin_[saved_slot] : no_slot;
-    std::uint32_t last_empty = no_slot;
+    slot_id last_empty = no_slot;
     for (slot_id s = allowed(v); s-- != 0;) {
         if (s == saved_slot || !is_free(v, s)) continue;
         if (occupants_[s] == 0) {
@@ -340,7 +342,7 @@ SUBLET_DECL slot_id bounded_list_coloring::next_choice(value_id v, slot_id tried
 
 class slot_size_search {
 public:
-    slot_size_search(bit_rows const& interferes, std::vector<byte_count> const& size, std::uint64_t nodes)
+    slot_size_search(bit_rows const& interferes, table<value_id, byte_count> const& size, std::uint64_t nodes)
         : interferes_(interferes), size_(size), ends_(ends_of(size)), coloring_(interferes, ends_),
           nodes_(nodes)
     {
@@ -374,7 +376,7 @@ private:
 
     bool is_open() const { return best_.lower_bound != best_.bytes && best_.nodes < nodes_; }
 
-    static std::vector<std::uint32_t> ends_of(std::vector<byte_count> const& size)
+    static std::vector<std::uint32_t> ends_of(table<value_id, byte_count> const& size)
     {
         std::vector<std::uint32_t> ends;
         for (std::size_t v = 0; v != size.size(); ++v)
@@ -394,8 +396,8 @@ private:
 
     void color_first_fit()
     {
-        std::vector<slot_id> slot_of(size_.size(), no_slot);
-        std::vector<value_id> taken_for(size_.size() + 1, no_value); // by slot: the last that found it taken
+        table<value_id, slot_id> slot_of(size_.size(), no_slot);
+        table<slot_id, value_id> taken_for(size_.size() + 1, no_value); // the last that found it taken
         for (value_id v = 0; v != size_.size(); ++v) {
             for (value_id u = 0; u != v; ++u)
                 if (interferes_.test(v, u)) taken_for[slot_of[u]] = v;
@@ -406,11 +408,11 @@ private:
         best_.bytes = no_size;
         update_incumbent(slot_of);
     }
-    void update_incumbent(std::vector<slot_id> const& slot_of)
+    void update_incumbent(table<value_id, slot_id> const& slot_of)
     {
-        std::vector<std::uint32_t> is_taken(size_.size());
+        table<slot_id, unsigned char> is_taken(size_.size());
         byte_count sum = 0;
-        for (std::size_t v = 0; v != size_.size(); ++v)
+        for (value_id v = 0; v != size_.size(); ++v)
             if (is_taken[slot_of[v]] == 0) {
                 is_taken[slot_of[v]] = 1;
                 sum += size_[v];
@@ -469,7 +471,7 @@ private:
     }
 
     bit_rows const& interferes_;
-    std::vector<byte_count> const& size_;
+    table<value_id, byte_count> const& size_;
     std::vector<std::uint32_t> ends_, least_, slots_; // by size class
     std::vector<byte_count> drop_;                    // by class: to the next size
     bounded_list_coloring coloring_;
@@ -478,7 +480,7 @@ private:
 };
 
 SUBLET_DECL slot_size_result search_slot_sizes(bit_rows const& interferes,
-                                               std::vector<byte_count> const& size, std::uint64_t nodes)
+                                               table<value_id, byte_count> const& size, std::uint64_t nodes)
 {
     if (size.empty()) return {};
     return slot_size_search(interferes, size, nodes).find();

@@ -8,25 +8,26 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL std::vector<token_range> longest_path_forest(dependence_graph const& g)
+SUBLET_DECL table<position_id, token_range> longest_path_forest(dependence_graph const& g)
 {
-    auto const positions = static_cast<step_id>(g.positions());
-    std::vector<step_id> parent(positions, no_step), path_length(positions, 0);
-    for (step_id x = positions; x-- != 0;)
-        for (step_id y : g.after[x])
+    auto const positions = static_cast<std::uint32_t>(g.positions());
+    table<position_id, position_id> parent(positions, no_position);
+    table<position_id, std::uint32_t> path_length(positions, 0);
+    for (position_id x = positions; x-- != 0;)
+        for (position_id y : g.after[x])
             if (path_length[x] <= path_length[y]) { // of equal lengths the first
                 path_length[x] = path_length[y] + 1;
                 parent[x] = y;
             }
-    std::vector<token_range> subtree(positions);
-    for (step_id x = 0; x != positions; ++x) { // for now its size
+    table<position_id, token_range> subtree(positions);
+    for (position_id x = 0; x != positions; ++x) { // for now its size
         ++subtree[x].last;
-        if (parent[x] != no_step) subtree[parent[x]].last += subtree[x].last;
+        if (parent[x] != no_position) subtree[parent[x]].last += subtree[x].last;
     }
-    std::vector<step_id>& next = path_length; // by position: the first unused number in its subtree
+    table<position_id, std::uint32_t>& next = path_length; // the first unused number in its subtree
     std::uint32_t next_root = 0;
-    for (step_id x = positions; x-- != 0;) {
-        std::uint32_t& first = parent[x] == no_step ? next_root : next[parent[x]];
+    for (position_id x = positions; x-- != 0;) {
+        std::uint32_t& first = parent[x] == no_position ? next_root : next[parent[x]];
         std::uint32_t const size = subtree[x].last;
         subtree[x] = {first, first + size};
         next[x] = first + 1;
@@ -37,21 +38,21 @@ SUBLET_DECL std::vector<token_range> longest_path_forest(dependence_graph const&
 
 // --- token set store -------------------------------------------------------------------------------------
 
-SUBLET_DECL token_set_store::token_set_store(csr_rows const& after) : stored_(after.rows())
+SUBLET_DECL token_set_store::token_set_store(csr_rows<position_id, position_id> const& after) : stored_(after.rows())
 {
-    for (std::size_t x = 0; x != stored_.size(); ++x)
+    for (position_id x = 0; x != stored_.size(); ++x)
         stored_[x].readers_left = static_cast<std::uint32_t>(after[x].size());
 }
 
-SUBLET_DECL void token_set_store::store(step_id x, std::span<token_range const> ranges)
+SUBLET_DECL void token_set_store::store(position_id x, std::span<token_range const> ranges)
 {
     stored_set& d = stored_[x];
     if (d.readers_left == 0) return;
-    SUBLET_EXPECTS(store_.size() < no_node / 2, "sublet: more token ranges than 32-bit ids");
+    SUBLET_EXPECTS(store_.size() < no_range / 2, "sublet: more token ranges than 32-bit ids");
     std::uint32_t& free_head = free_lists_[static_cast<std::uint8_t>(std::bit_width(ranges.size() - 1))];
     d.ranges = static_cast<std::uint32_t>(ranges.size());
     d.at = free_head;
-    if (d.at != no_node) {
+    if (d.at != no_range) {
         free_head = store_[d.at].first;
     } else {
         d.at = static_cast<std::uint32_t>(store_.size());
@@ -60,7 +61,7 @@ SUBLET_DECL void token_set_store::store(step_id x, std::span<token_range const> 
     for (std::size_t i = 0; i != ranges.size(); ++i) store_[d.at + i] = ranges[i];
 }
 
-SUBLET_DECL void token_set_store::drop_reader(step_id x)
+SUBLET_DECL void token_set_store::drop_reader(position_id x)
 {
     stored_set& d = stored_[x];
     if (--d.readers_left != 0 || d.ranges == 0) return;
@@ -71,7 +72,7 @@ SUBLET_DECL void token_set_store::drop_reader(step_id x)
 
 // --- token sets ------------------------------------------------------------------------------------------
 
-SUBLET_DECL bool token_sets::before(step_id a, step_id b)
+SUBLET_DECL bool token_sets::before(position_id a, position_id b)
 {
     advance_to(b);
     std::uint32_t const token = token_of(a);
@@ -79,18 +80,18 @@ SUBLET_DECL bool token_sets::before(step_id a, step_id b)
     return i != count_ && current_[i].first <= token;
 }
 
-SUBLET_DECL void token_sets::advance_to(step_id b)
+SUBLET_DECL void token_sets::advance_to(position_id b)
 {
     SUBLET_EXPECTS(next_ <= b + 1 && b < subtree_.size(), "sublet: positions must not descend between calls");
     while (next_ <= b) merge_predecessors(next_++);
 }
 
-SUBLET_DECL void token_sets::merge_predecessors(step_id y)
+SUBLET_DECL void token_sets::merge_predecessors(position_id y)
 {
     token_range const own = subtree_[y];
     range_list one, other; // sets from outside the own subtree, if at most two
     std::size_t merged = 0;
-    for (step_id x : g_->before[y]) {
+    for (position_id x : g_->before[y]) {
         range_list const pred_set = set_of(x);
         if (pred_set.size() == 1 && own.first < pred_set[0].first && pred_set[0].last <= own.last) continue;
         other = one;
@@ -99,7 +100,7 @@ SUBLET_DECL void token_sets::merge_predecessors(step_id y)
     }
     if (merged > 2) {
         gathered_.clear();
-        for (step_id x : g_->before[y])
+        for (position_id x : g_->before[y])
             for (token_range r : set_of(x)) gathered_.push_back(r);
         sort_gathered();
         one = gathered_;
@@ -107,7 +108,7 @@ SUBLET_DECL void token_sets::merge_predecessors(step_id y)
     }
     unite(own, one, other);
     if (count_ > most_ranges_) drop_oldest(own);
-    for (step_id x : g_->before[y]) stored_sets_.drop_reader(x);
+    for (position_id x : g_->before[y]) stored_sets_.drop_reader(x);
     if (count_ != 1 || current_[0] != own) stored_sets_.store(y, tokens());
 }
 
@@ -140,20 +141,20 @@ SUBLET_DECL void token_sets::unite(token_range own, range_list one, range_list o
     };
     add_below(own.first);
     add(own);
-    add_below(no_node);
+    add_below(~std::uint32_t{0});
     *to++ = last;
     count_ = static_cast<std::size_t>(to - current_.data());
 }
 
 SUBLET_DECL void token_sets::drop_oldest(token_range own)
 {
-    if (step_of_.empty()) {
-        step_of_ = std::vector<step_id>(subtree_.size());
-        for (step_id x = 0; x != subtree_.size(); ++x) step_of_[token_of(x)] = x;
+    if (position_of_.empty()) {
+        position_of_ = std::vector<position_id>(subtree_.size());
+        for (position_id x = 0; x != subtree_.size(); ++x) position_of_[token_of(x)] = x;
     }
     auto age = [&](token_range r) {
         bool const is_own = r.first <= own.first && own.last <= r.last;
-        return is_own ? 0 : no_step - step_of_[r.first];
+        return is_own ? 0 : no_position - position_of_[r.first];
     };
     gathered_.clear();
     for (token_range r : tokens()) gathered_.push_back({age(r), r.first});

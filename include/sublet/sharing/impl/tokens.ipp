@@ -46,28 +46,28 @@ SUBLET_DECL slot_chooser::candidate slot_chooser::as_in_caffe2(candidate first, 
     return best;
 }
 
-SUBLET_DECL void slot_chooser::block(slot_id s, step_id until)
+SUBLET_DECL void slot_chooser::block(slot_id s, position_id until)
 {
-    if (until == no_step) return;
+    if (until == no_position) return;
     if (blocked_.size() <= until) blocked_.resize(until + std::size_t{1}, no_slot);
     slots_[s].next_blocked = blocked_[until];
     blocked_[until] = s;
 }
 
-SUBLET_DECL void slot_chooser::unblock_until(step_id position)
+SUBLET_DECL void slot_chooser::unblock_until(position_id position)
 {
     last_begin_ = position;
     for (; unblocked_until_ != blocked_.size() && unblocked_until_ <= position; ++unblocked_until_)
         for (slot_id s = blocked_[unblocked_until_]; s != no_slot; s = slots_[s].next_blocked)
-            unblock_slot(s, static_cast<step_id>(unblocked_until_));
+            unblock_slot(s, unblocked_until_);
 }
 
-SUBLET_DECL void slot_chooser::unblock_slot(slot_id s, step_id at)
+SUBLET_DECL void slot_chooser::unblock_slot(slot_id s, position_id at)
 {
     open_slot& slot = slots_[s];
     if (slot.candidate_since == 0) slot.candidate_since = at;
     std::uint64_t const rank = choice_ == slot_choice::most_shared    ? ~std::uint64_t{slot.occupants}
-                               : choice_ == slot_choice::caffe2_sized ? slot.candidate_since
+                               : choice_ == slot_choice::caffe2_sized ? +slot.candidate_since
                                                                       : plan_.slot_bytes[s];
     candidates_.insert({plan_.slot_pool[s], rank, s});
 }
