@@ -40,7 +40,7 @@ set(detail/plan_requirements core graph)
 set(detail/contents core graph analysis checking/witness.hpp)
 set(detail/unclear core graph analysis checking/witness.hpp detail/contents)
 
-set(core_files errors ids units plan symbolic_plan detail/sorting)
+set(core_files errors ids units plan symbolic_plan detail/facts detail/sorting)
 set(planners_are planned_memory listing plan_memory plan_concurrent plan_handoffs plan_symbolic plan_flow plan_nested
                  advise_memory detail/planned_buffers detail/schedule detail/advise)
 set(heavy algorithm iostream ranges random functional string memory memory_resource) # expensive to compile

@@ -571,6 +571,10 @@ public:
         all.in_place = in_place;
         all.check = check;
         all.effort = effort;
+        // An option that a listing cannot say does not compile.
+        [[maybe_unused]] auto const& [of_bytes, of_alignment, of_role, of_view, of_begin, of_pool, of_pin,
+                                      of_eligible, its_pools, its_choices, its_order, its_pairs, its_check,
+                                      its_effort] = all;
         return all;
     }
 
@@ -846,14 +850,15 @@ private:
     bool ends_in_empty_block() const { return !block_begin_.empty() && block_begin_.back() == steps(); }
     value_id describe(Handle const& h, value_facts const& facts, step_id by)
     {
+        auto const& [bytes, alignment, role, pool, pinned, eligible, name] = facts;
         value_id const v = numbers_.add(h);
-        say(bytes_, "size", v, facts.bytes, by);
-        say(alignment_, "alignment", v, facts.alignment, by);
-        say(role_, "role", v, facts.role, by);
-        say(pool_, "pool", v, facts.pool, by);
-        if (facts.pinned != no_offset) say(pinned_, "pinned offset", v, facts.pinned, by);
-        if (!facts.eligible) say(eligible_, "eligibility", v, static_cast<unsigned char>(false), by);
-        value_names_.add(v, facts.name);
+        say(bytes_, "size", v, bytes, by);
+        say(alignment_, "alignment", v, alignment, by);
+        say(role_, "role", v, role, by);
+        say(pool_, "pool", v, pool, by);
+        if (pinned != no_offset) say(pinned_, "pinned offset", v, pinned, by);
+        if (!eligible) say(eligible_, "eligibility", v, static_cast<unsigned char>(false), by);
+        value_names_.add(v, name);
         return v;
     }
     value_id describe_view(Handle const& h, Handle const& of, byte_count offset, value_facts const& facts,

@@ -337,7 +337,10 @@ struct plan_options {
     /// view in that of its root. Planners choose at a low cost so that capacities hold, greedily: another
     /// choice might fit where none is found.
     std::vector<plan_options::pool_choice> pool_choices = {};
-    std::vector<node_id> order = {}; ///< every node once; empty: 0, 1, 2 ...
+    /// Every node once; empty: 0, 1, 2 ... The steps run so; in a plan for every schedule, and in one with
+    /// hand-offs, they run in any order that keeps, of two accesses of the same bytes of which one is a
+    /// `write`, the earlier of this order first.
+    std::vector<node_id> order = {};
     bool in_place = true;            ///< take the in-place pairs that the program declares
     bool check = true;               ///< check the plan before it is returned
     sublet::effort effort = sublet::effort::balanced; ///< the work of each search
@@ -354,13 +357,19 @@ namespace detail {
 template <class Options>
 class asked_options {
 public:
+    /// With these properties as tables, of `count` entries each.
     template <class... Property>
-    asked_options(Options const& given, [[maybe_unused]] std::size_t count, Property Options::*... properties)
+    explicit asked_options(Options const& given, [[maybe_unused]] std::size_t count = 0,
+                           Property Options::*... properties)
         : given_(&given)
     {
-        if (!(... || (given.*properties).is_callable())) return;
-        own_.push_back(given);
-        (tabulate(given.*properties, count, own_.front().*properties), ...);
+        (ask(properties, count), ...);
+    }
+    /// The property is a table from here on.
+    template <class T, class Id>
+    void ask(per_value<T, Id> Options::* property, std::size_t count)
+    {
+        if ((given_->*property).is_callable()) own().*property = (given_->*property).tabulate(count);
     }
     [[nodiscard]] Options const& operator*() const { return own_.empty() ? *given_ : own_.front(); }
     [[nodiscard]] Options const* operator->() const { return &**this; }
@@ -372,30 +381,9 @@ public:
     }
 
 private:
-    template <class T, class Id>
-    static void tabulate(per_value<T, Id> const& property, std::size_t count, per_value<T, Id>& table)
-    {
-        if (property.is_callable()) table = property.tabulate(count);
-    }
-
     Options const* given_;
     std::vector<Options> own_; // at most one
 };
-
-[[nodiscard]] inline asked_options<plan_options> tabulated_options(plan_options const& given,
-                                                                   std::size_t values)
-{
-    return {given,
-            values,
-            &plan_options::bytes,
-            &plan_options::alignment,
-            &plan_options::role,
-            &plan_options::alias_of,
-            &plan_options::view_offset,
-            &plan_options::pool,
-            &plan_options::pinned,
-            &plan_options::eligible};
-}
 
 } // namespace detail
 

@@ -69,7 +69,7 @@ constexpr std::uint64_t offset_visits(effort work) { return work.of(100'000'000)
 /// Plans storage for steps that may run in any order, and concurrently, as edges and data allow.
 ///
 /// Requires:   each value is written by one step. If values are written more than once, or given and written,
-///             plan the versions (analysis/versions.hpp). `options.order` is ignored.
+///             plan the versions (analysis/versions.hpp). `options.order` orders writes only.
 /// Ensures:    the plan is valid for the concurrent reading together with `wanted.handoffs`, and proved
 ///             unless `options.check` is off. The arena is never larger than slots of the same effort. The
 ///             lower bound is the weight of `antichain`: no plan that holds for every schedule is smaller.

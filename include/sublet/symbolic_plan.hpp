@@ -153,24 +153,6 @@ struct symbolic_options {
     [[nodiscard]] plan_options at(byte_count batch) const;
 };
 
-namespace detail {
-
-[[nodiscard]] inline asked_options<symbolic_options> tabulated_options(symbolic_options const& given,
-                                                                       std::size_t values)
-{
-    return {given,
-            values,
-            &symbolic_options::bytes,
-            &symbolic_options::alignment,
-            &symbolic_options::role,
-            &symbolic_options::alias_of,
-            &symbolic_options::view_offset,
-            &symbolic_options::pool,
-            &symbolic_options::eligible};
-}
-
-} // namespace detail
-
 // --- symbolic plan ---------------------------------------------------------------------------------------
 
 /// Offsets for every batch: one formula per buffer.

@@ -142,29 +142,12 @@ find_spill_candidates(snapshot const& p, table<position_id, step_id> const& step
 
 SUBLET_DECL plan_options spilled_program::options(plan_options const& asked) const
 {
-    std::size_t const values = origin.size(), before = final_version.size();
-    plan_options result{.bytes = byte_count{0}};
-    auto of_origin = [&](auto const& property) {
-        auto const own = property.tabulate(before);
-        auto moved = own;
-        moved.resize(values);
-        for (value_id v = 0; v != values; ++v) moved[v] = own[origin[v]];
-        return moved;
-    };
-    result.bytes = of_origin(asked.bytes);
-    result.alignment = of_origin(asked.alignment);
-    result.pool = of_origin(asked.pool);
-    result.eligible = of_origin(asked.eligible);
-    auto pinned = of_origin(asked.pinned);
+    std::size_t const before = final_version.size();
+    plan_options result = detail::options_of_copies(asked, before, {origin, role, alias_of, view_offset});
+    auto pinned = result.pinned.tabulate(origin.size(), "pinned");
     for (value_id h : homes) pinned[h] = no_offset;
     result.pinned = std::move(pinned);
-    result.alias_of = alias_of;
-    result.view_offset = view_offset;
-    result.role = role;
-    result.pools = asked.pools;
-    result.in_place = asked.in_place;
-    result.check = asked.check;
-    result.effort = asked.effort;
+    result.order.clear(); // steps are listed as they run
     return result;
 }
 

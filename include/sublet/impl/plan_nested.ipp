@@ -49,9 +49,7 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, table<program_id, p
                        "sublet: body % forbids in-place pairs and the root does not: say it there", i);
     }
     plan_options all = options[0];
-    all.bytes = lift(&plan_options::bytes, "bytes");
-    all.alignment = lift(&plan_options::alignment, "alignment");
-    all.pool = lift(&plan_options::pool, "pool");
+    detail::each_value_fact([&](auto const& fact) { all.*fact.member = lift(fact.member, fact.name); });
     all.pool_choices.clear();
     for (program_id i = 0; i != programs; ++i)
         for (plan_options::pool_choice choice : options[i].pool_choices) {
@@ -66,11 +64,12 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, table<program_id, p
             choice.value = to;
             all.pool_choices.push_back(choice);
         }
-    auto eligible = lift(&plan_options::eligible, "eligible");
-    auto role = lift(&plan_options::role, "role");
-    auto alias_of = lift(&plan_options::alias_of, "alias_of");
-    auto view_offset = lift(&plan_options::view_offset, "view_offset");
-    auto pinned = lift(&plan_options::pinned, "pinned");
+    std::size_t const values = flat.value_of.size();
+    auto eligible = all.eligible.tabulate(values);
+    auto role = all.role.tabulate(values);
+    auto alias_of = all.alias_of.tabulate(values);
+    auto view_offset = all.view_offset.tabulate(values);
+    auto pinned = all.pinned.tabulate(values);
     for (value_id v = 0; v != flat.value_of.size(); ++v) {
         auto const [program, value] = flat.value_of[v];
         if (v >= flat.first_spare) {
@@ -110,6 +109,7 @@ SUBLET_DECL std::optional<witness> unlike_borders(program_tree const& tree, flat
     table<value_id, byte_count> const offset =
         offsets_in_roots(all.alias_of.tabulate(flat.value_of.size()), all.view_offset.tabulate(flat.value_of.size()));
     auto root = [&classes](value_id v) { return classes.root[classes.buffer_of[v]]; };
+    plan_options const nothing{.bytes = no_size}; // is said
     std::optional<witness> found;
     auto unlike = [&found](fault what, tree_value one, tree_value other, char const* fact, byte_count is,
                            byte_count should_be) {
@@ -125,24 +125,27 @@ SUBLET_DECL std::optional<witness> unlike_borders(program_tree const& tree, flat
         plan_options const& own = options[i];
         for (program_body::capture c : body.captures) {
             value_id const v = flat.flat_of[i][c.inner];
-            auto capture = [&](char const* fact, byte_count is, byte_count should_be, byte_count unsaid) {
-                if (is != unsaid)
-                    unlike(fault::unlike_capture, {i, c.inner}, {body.parent, c.outer}, fact, is, should_be);
-            };
             pool_id const pool = all.pool[root(v)];
-            byte_count aligned = all.alignment[v];
-            if (pool < all.pools.size()) aligned = combine_alignment(aligned, all.pools[pool].alignment);
-            capture("bytes", own.bytes[c.inner], all.bytes[v], no_size);
-            if (own.alignment[c.inner] == 0 || aligned % own.alignment[c.inner] != 0)
-                capture("alignment", own.alignment[c.inner], aligned, 1);
-            capture("pool", own.pool[c.inner], pool, 0);
-            capture("role", static_cast<byte_count>(own.role[c.inner]), static_cast<byte_count>(all.role[v]), static_cast<byte_count>(value_role::intermediate));
-            capture("pinned", own.pinned[c.inner], all.pinned[v], no_offset);
-            capture("eligible", own.eligible[c.inner], all.eligible[v], true);
+            auto capture = [&](char const* name, byte_count is, byte_count should_be) {
+                unlike(fault::unlike_capture, {i, c.inner}, {body.parent, c.outer}, name, is, should_be);
+            };
+            each_value_fact([&](auto const& fact) {
+                auto const is = (own.*fact.member)[c.inner], unsaid = (nothing.*fact.member)[0];
+                if (is == unsaid || fact.captured == captured_fact::renamed) return;
+                auto should_be = (all.*fact.member)[v];
+                if constexpr (std::same_as<decltype(should_be), pool_id>) should_be = pool;
+                if constexpr (std::same_as<decltype(should_be), byte_count>) {
+                    if (fact.captured == captured_fact::divides) {
+                        if (pool < all.pools.size()) should_be = combine_alignment(should_be, all.pools[pool].alignment);
+                        if (is != 0 && should_be % is == 0) return;
+                    }
+                }
+                capture(fact.name, static_cast<byte_count>(is), static_cast<byte_count>(should_be));
+            });
             if (value_id const of = own.alias_of[c.inner]; of != no_value) {
                 value_id const to = flat.flat_of[i][of];
-                capture("alias_of", root(to), root(v), no_value);
-                capture("view_offset", checked_add(offset[to], own.view_offset[c.inner]), offset[v], no_offset);
+                capture("alias_of", +root(to), +root(v));
+                capture("view_offset", checked_add(offset[to], own.view_offset[c.inner]), offset[v]);
             }
         }
         auto copy = [&](program_id from, value_id a, program_id to, value_id b) {

@@ -83,19 +83,22 @@ SUBLET_DECL table<value_id, byte_count> offsets_along(table<value_id, value_id> 
 SUBLET_DECL plan_requirements derive_requirements(snapshot const& program, plan_options const& options)
 {
     std::size_t const values = program.values();
+    // A member that a checker does not read here does not compile; choices are read in places.ipp.
+    auto const& [bytes, alignment, role, alias_of, view_offset, pool, pinned, eligible, pools, choices, order,
+                 in_place, check, effort] = options;
     plan_requirements d;
-    d.position = positions_in(options.order, program);
-    table<value_id, value_id> const alias_of = options.alias_of.tabulate(values, "alias_of");
-    d.root = roots_of(alias_of);
-    d.offset_in_root = offsets_along(alias_of, options.view_offset.tabulate(values, "view_offset"));
-    d.role = options.role.tabulate(values, "role");
+    d.position = positions_in(order, program);
+    table<value_id, value_id> const view_of = alias_of.tabulate(values, "alias_of");
+    d.root = roots_of(view_of);
+    d.offset_in_root = offsets_along(view_of, view_offset.tabulate(values, "view_offset"));
+    d.role = role.tabulate(values, "role");
     d.class_role = table<value_id, value_role>(values);
-    d.alignment = options.alignment.tabulate(values, "alignment");
-    d.bytes = options.bytes.tabulate(values, "bytes");
-    d.pinned = options.pinned.tabulate(values, "pinned");
-    d.pool = options.pool.tabulate(values, "pool");
-    d.eligible = options.eligible.tabulate(values, "eligible");
-    for (pool_limits const& p : options.pools)
+    d.alignment = alignment.tabulate(values, "alignment");
+    d.bytes = bytes.tabulate(values, "bytes");
+    d.pinned = pinned.tabulate(values, "pinned");
+    d.pool = pool.tabulate(values, "pool");
+    d.eligible = eligible.tabulate(values, "eligible");
+    for (pool_limits const& p : pools)
         SUBLET_EXPECTS(p.alignment >= 1, "sublet: the alignment of a pool is 0, but has to be at least 1");
     for (value_id v = 0; v != values; ++v) {
         SUBLET_EXPECTS(d.alignment[v] >= 1, "sublet: the alignment of value % is 0, but has to be at least 1",

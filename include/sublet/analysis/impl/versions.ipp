@@ -410,28 +410,15 @@ SUBLET_DECL versioned_program versions(snapshot const& p, plan_options const& gi
 
 SUBLET_DECL plan_options with_versions(plan_options const& options, versioned_program const& versioned)
 {
-    std::size_t const values = versioned.last.size();
-    auto lift = [&](auto const& property) {
-        auto table = property.tabulate(values);
-        for (auto v = value_id::of(values); v != versioned.value_of.size(); ++v) {
-            auto const of_value = table[versioned.value_of[v]];
-            table.push_back(of_value);
-        }
-        return table;
-    };
-    plan_options lifted = options;
-    lifted.bytes = lift(options.bytes);
-    lifted.alignment = lift(options.alignment);
-    lifted.role = versioned.role;
-    lifted.alias_of = versioned.alias_of;
-    auto view_offset = lift(options.view_offset);
-    for (auto v = value_id::of(values); v != view_offset.size(); ++v) // the same bytes as the first version
-        if (versioned.alias_of[v] == versioned.value_of[v]) view_offset[v] = 0;
-    lifted.view_offset = std::move(view_offset);
-    lifted.pool = lift(options.pool);
-    lifted.pinned = lift(options.pinned);
-    lifted.eligible = lift(options.eligible);
-    return lifted;
+    std::size_t const before = versioned.last.size(), values = versioned.value_of.size();
+    auto const begin = options.view_offset.tabulate(before, "view_offset");
+    table<value_id, byte_count> view_offset(values);
+    for (value_id v = 0; v != values; ++v) {
+        bool const is_first = versioned.alias_of[v] == versioned.value_of[v]; // the same bytes as the first version
+        view_offset[v] = is_first ? 0 : begin[versioned.value_of[v]];
+    }
+    return detail::options_of_copies(
+        options, before, {versioned.value_of, versioned.role, versioned.alias_of, view_offset});
 }
 
 } // namespace sublet

@@ -13,6 +13,7 @@
 #include <sublet/impl/bit_rows.ipp>
 #include <sublet/impl/contents.ipp>
 #include <sublet/impl/errors.ipp>
+#include <sublet/impl/facts.ipp>
 #include <sublet/impl/ids.ipp>
 #include <sublet/impl/overwrite_matching.ipp>
 #include <sublet/impl/plan_requirements.ipp>
