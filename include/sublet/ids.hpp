@@ -155,6 +155,7 @@ public:
     /// The entry of a thing.
     /// Requires: there is one.
     [[nodiscard]] T& operator[](Id of) noexcept { return std::vector<T>::operator[](of); }
+    /// The same of a constant table.
     [[nodiscard]] T const& operator[](Id of) const noexcept { return std::vector<T>::operator[](of); }
     /// The same, of its number.
     template <detail::integer I>
@@ -162,6 +163,7 @@ public:
     {
         return std::vector<T>::operator[](static_cast<std::size_t>(number));
     }
+    /// The same of a constant table.
     template <detail::integer I>
     [[nodiscard]] T const& operator[](I number) const noexcept
     {

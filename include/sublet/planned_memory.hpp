@@ -168,7 +168,8 @@ void fill_report(plan_report& report, Placement const& placed, memory_plan const
         by_size.push_back({descending(b.size), 0, b.root});
     }
     sort_by_key(by_size);
-    for (std::size_t i = 0; i != by_size.size() && i != 5; ++i) report.largest.push_back(by_size[i].id);
+    report.largest = std::vector<value_id>(smaller(by_size.size(), std::size_t{5}));
+    for (std::size_t i = 0; i != report.largest.size(); ++i) report.largest[i] = by_size[i].id;
     for (pool_id i = 0; i != placed.pools.size(); ++i) {
         pool_report& pool = report.pools[i];
         pool.lower_bound_bytes = placed.pools[i].lower_bound;

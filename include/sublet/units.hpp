@@ -202,6 +202,14 @@ void reserve_more(std::vector<T>& list, std::size_t more = 1)
     list.reserve(larger(2 * list.capacity(), list.size() + more));
 }
 
+/// Keeps the first `size` elements.
+/// Requires: there are as many.
+template <class T>
+void shorten(std::vector<T>& list, std::size_t size) noexcept
+{
+    list.erase(list.begin() + static_cast<std::ptrdiff_t>(size), list.end());
+}
+
 /// The live range of each value or buffer, by dense index.
 ///
 /// Semantics:     the same index always yields the same range, with first <= last.

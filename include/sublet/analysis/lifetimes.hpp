@@ -36,6 +36,13 @@ struct buffer_classes {
     friend bool operator==(buffer_classes const&, buffer_classes const&) = default;
 };
 
+namespace detail {
+
+/// aliases() of a table.
+[[nodiscard]] buffer_classes classes_of(table<value_id, value_id> const& alias_of);
+
+} // namespace detail
+
 /// Groups each root with its views, from the value that each view is a view of.
 ///
 /// Ensures:    buffers are numbered by ascending root.
@@ -46,36 +53,12 @@ template <class AliasOf>
              std::convertible_to<std::invoke_result_t<AliasOf&, value_id>, value_id>
 [[nodiscard]] buffer_classes aliases(std::size_t values, AliasOf alias_of)
 {
-    // While chains are followed: at first the alias of v, finally the root of v.
-    table<value_id, value_id> root(values);
+    table<value_id, value_id> of(values);
     for (value_id v = 0; v != values; ++v) {
         value_id const to = detail::call_user(alias_of, v);
-        SUBLET_EXPECTS(to == no_value || to < values,
-                       "sublet: view % names value %, but there are only % values", v, to, values);
-        root[v] = to == no_value ? v : to;
-        SUBLET_EXPECTS(to != v, "sublet: value % is a view of itself", v);
+        of[v] = to;
     }
-    std::vector<value_id> chain;
-    for (value_id start = 0; start != values; ++start) {
-        value_id v = start;
-        for (; root[v] != v; v = root[v]) {
-            SUBLET_EXPECTS(chain.size() < values, "sublet: the views of value % form a cycle", start);
-            chain.push_back(v);
-        }
-        for (value_id view : chain) root[view] = v;
-        chain.clear();
-    }
-
-    buffer_classes classes;
-    classes.buffer_of.assign(values, no_buffer);
-    classes.root.reserve(values);
-    for (value_id v = 0; v != values; ++v) {
-        if (root[v] != v) continue;
-        classes.buffer_of[v] = buffer_id::of(classes.root.size());
-        classes.root.push_back(v);
-    }
-    for (value_id v = 0; v != values; ++v) classes.buffer_of[v] = classes.buffer_of[root[v]];
-    return classes;
+    return detail::classes_of(of);
 }
 
 // --- lifetimes -------------------------------------------------------------------------------------------
@@ -285,6 +268,10 @@ struct memory_pressure {
     position_id peak_position = 0; ///< the first position with `peak` live bytes
 };
 
+/// Of the bytes that are allocated and freed at each position.
+[[nodiscard]] memory_pressure pressure_of(table<position_id, byte_count> const& allocated,
+                                          table<position_id, byte_count> const& freed);
+
 /// Requires:   no live range ends after `positions`.
 /// Complexity: O(buffers + positions) time, O(positions) memory; each callable at most once per buffer.
 /// Throws:     precondition_error if that is broken, a size is negative, or live bytes reach 2^64 - 1.
@@ -303,18 +290,7 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
         allocated[life.first] = checked_add(allocated[life.first], size);
         freed[life.last] = checked_add(freed[life.last], size);
     }
-    memory_pressure result;
-    result.live_bytes.reserve(positions);
-    byte_count live = 0;
-    for (position_id p = 0; p != positions; ++p) {
-        live = checked_add(live - freed[p], allocated[p]);
-        result.live_bytes.push_back(live);
-        if (live > result.peak) {
-            result.peak = live;
-            result.peak_position = p;
-        }
-    }
-    return result;
+    return pressure_of(allocated, freed);
 }
 
 } // namespace detail

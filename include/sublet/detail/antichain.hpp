@@ -26,9 +26,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace sublet {
-
-namespace detail {
+namespace sublet::detail {
 
 struct antichain {
     std::vector<buffer_id> members; ///< ascending; none may reuse another
@@ -81,9 +79,7 @@ void keep_proved(dependence_graph const& g, concurrent_live_ranges const& lives,
     return heaviest_antichain(g, lives, find_conflict_ranges(g, lives), weights, visits);
 }
 
-} // namespace detail
-
-} // namespace sublet
+} // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/impl/antichain.ipp>

@@ -6,6 +6,8 @@
 /// O(log n), without <algorithm>: that includes std::ranges, which costs users more compile time than <span>
 /// or <optional>. Stable, so the result is the same on every platform.
 
+#include <sublet/ids.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -28,6 +30,7 @@ template <class Item, class Before>
 void sort_by(std::vector<Item>& items, Before before)
 {
     std::size_t const n = items.size();
+    if (n < 2) return;
     std::vector<Item> merged(n);
     for (std::size_t width = 1; width < n; width *= 2) {
         for (std::size_t begin = 0, end = 0; end != n; begin = end) {
@@ -47,6 +50,8 @@ void sort_ascending(std::vector<Item>& items)
 {
     sort_by(items, [](Item const& a, Item const& b) { return a < b; });
 }
+/// In O(n log n) time, without more memory.
+void sort_ascending(std::vector<value_id>& values);
 
 /// The lowest number below `count` for which `holds` is true, in O(log count) calls; or `count`.
 /// Requires: where `holds` is true for a number, it is true for all above.

@@ -68,7 +68,7 @@ struct stream_schedule {
     std::size_t events = 0;                         ///< each recorded once, and waited for
     std::size_t waits = 0;                          ///< wait commands
     std::size_t implied = 0;                        ///< waits between streams that were omitted as implied
-    table<position_id, std::uint32_t> stream_of;
+    table<position_id, std::uint32_t> stream_of;    ///< of each step
     std::vector<stream_schedule::command> commands; ///< in the order in which they are issued
     friend bool operator==(stream_schedule const&, stream_schedule const&) = default;
 };

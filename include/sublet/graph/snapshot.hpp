@@ -275,6 +275,10 @@ void expect_listed_order(snapshot const& p, std::vector<node_id> const& order);
 
 snapshot with_reads_in_steps(snapshot const& p);
 
+/// Adds to `of` what steps of the program say that their views are views of. Returns the offsets that they
+/// say. Throws: precondition_error if two steps, or a step and `of`, say different things of a view.
+[[nodiscard]] table<value_id, byte_count> add_said_views(snapshot const& p, table<value_id, value_id>& of);
+
 /// The options of a call together with what steps of the program say of their views.
 ///
 /// Complexity: O(values), if a step says something.
@@ -283,20 +287,8 @@ template <class Options>
 [[nodiscard]] asked_options<Options> with_said_views(snapshot const& p, asked_options<Options> asked)
 {
     if (p.said_views().empty()) return asked;
-    std::vector<value_id> of = asked->alias_of.tabulate(p.values(), "alias_of");
-    std::vector<value_id> const of_options = of;
-    std::vector<byte_count> offset(p.values(), no_offset); // as a step says it
-    for (said_view const& say : p.said_views()) {
-        bool const is_new = offset[say.value] == no_offset && of_options[say.value] == no_value;
-        bool const is_same =
-            of[say.value] == say.of && (offset[say.value] == no_offset || offset[say.value] == say.offset);
-        SUBLET_EXPECTS(is_new || is_same,
-                       "sublet: step % says that value % is a view of value % from byte % on, and something "
-                       "else is said of it by another step or by options",
-                       say.step, say.value, say.of, say.offset);
-        of[say.value] = say.of;
-        offset[say.value] = say.offset;
-    }
+    table<value_id, value_id> of = asked->alias_of.tabulate(p.values(), "alias_of");
+    table<value_id, byte_count> const offset = add_said_views(p, of);
     Options& own = asked.own();
     own.alias_of = std::move(of);
     if constexpr (requires { own.view_offset; }) {

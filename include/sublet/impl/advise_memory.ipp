@@ -171,7 +171,7 @@ public:
         result_.view_offset = options.view_offset.tabulate(p.values(), "view_offset");
         offset_in_root_ = offsets_in_roots(result_.alias_of, result_.view_offset);
         result_.role = options.role.tabulate(p.values(), "role");
-        classes_ = aliases(p.values(), [&](value_id v) { return result_.alias_of[v]; });
+        classes_ = classes_of(result_.alias_of);
         for (value_id v = 0; v != p.values(); ++v) {
             result_.origin.push_back(v);
             is_defined_.push_back(is_given(result_.role[v]));

@@ -17,7 +17,7 @@ SUBLET_DECL void keep_proved(dependence_graph const& g, concurrent_live_ranges c
         std::size_t kept = 0;
         for (std::size_t i = 0; i != members.size(); ++i)
             if (is_kept(members[i])) members[kept++] = members[i];
-        members.resize(kept);
+        shorten(members, kept);
     };
     if (!multi_begin.empty())
         keep_if([&](buffer_id b) {
@@ -75,12 +75,6 @@ SUBLET_DECL std::vector<buffer_id> heaviest_level(concurrent_live_ranges const& 
     return level;
 }
 
-} // namespace sublet::detail
-
-namespace sublet {
-
-namespace detail {
-
 SUBLET_DECL std::uint64_t antichain_visits(dependence_graph const& g, std::size_t buffers)
 {
     return detail::larger(std::uint64_t{1} << 25, 64 * (std::uint64_t{g.positions()} + buffers));
@@ -134,6 +128,4 @@ SUBLET_DECL antichain heaviest_antichain(dependence_graph const& g, concurrent_l
     return result;
 }
 
-} // namespace detail
-
-} // namespace sublet
+} // namespace sublet::detail

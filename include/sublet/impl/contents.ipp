@@ -24,7 +24,7 @@ public:
     {
         std::size_t const values = p.values();
         table<value_id, value_id> const alias_of = options.alias_of.tabulate(values, "alias_of");
-        buffer_classes const classes = aliases(values, [&](value_id v) { return alias_of[v]; });
+        buffer_classes const classes = classes_of(alias_of);
         table<value_id, byte_count> const bytes = options.bytes.tabulate(values, "bytes");
         table<value_id, byte_count> const begin =
             offsets_in_roots(alias_of, options.view_offset.tabulate(values, "view_offset"));

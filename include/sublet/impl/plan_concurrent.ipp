@@ -123,7 +123,7 @@ SUBLET_DECL snapshot with_early_operands(snapshot const& p, buffer_table const& 
             operands.clear();
             for (overwrite o : p.overwrites(s))
                 if (its(o.out).size <= its(o.in).size) operands.push_back(o.in);
-            std::sort(operands.begin(), operands.end());
+            sort_ascending(operands);
             for (touch t : p.touches(s)) {
                 bool const is_early = t.kind == touch::access::use &&
                                       std::binary_search(operands.begin(), operands.end(), t.value);

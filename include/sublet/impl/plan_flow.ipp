@@ -56,7 +56,7 @@ SUBLET_DECL bool keep_pieces(snapshot const& p, plan_options const& options, pla
     table<value_id, value_role> role = options.role.tabulate(p.values(), "role");
     table<value_id, value_id> const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
     table<value_id, byte_count> const bytes = options.bytes.tabulate(p.values(), "bytes");
-    buffer_classes const classes = aliases(p.values(), [&](value_id v) { return alias_of[v]; });
+    buffer_classes const classes = classes_of(alias_of);
     table<value_id, byte_count> const begin =
         offsets_in_roots(alias_of, options.view_offset.tabulate(p.values(), "view_offset"));
     auto root = [&classes](value_id v) { return classes.root[classes.buffer_of[v]]; };

@@ -62,7 +62,7 @@ SUBLET_DECL table<pool_id, byte_count> bounds_in_schedule(snapshot const& p, pla
 {
     table<value_id, value_id> const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
     table<value_id, value_role> const role = options.role.tabulate(p.values(), "role");
-    buffer_classes const classes = aliases(p.values(), [&](value_id v) { return alias_of[v]; });
+    buffer_classes const classes = classes_of(alias_of);
     table<buffer_id, live_range> const apart = schedule_live_ranges(
         concurrent_lifetimes(p, schedule.timed.graph, classes.root.size(), classes.buffer_of, role),
         schedule.timed.schedule);

@@ -75,7 +75,7 @@ SUBLET_DECL table<value_id, byte_count> offsets_along(table<value_id, value_id> 
             offset[v] = next[i].offset;
             if (next[i].to != no_value) open[still_open++] = v;
         }
-        open.resize(still_open);
+        shorten(open, still_open);
     }
     return offset;
 }

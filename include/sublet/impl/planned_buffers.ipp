@@ -55,7 +55,7 @@ SUBLET_DECL snapshot with_view_uses(snapshot const& p, plan_options const& optio
 {
     table<value_id, value_id> const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
     table<value_id, value_role> const role = options.role.tabulate(p.values(), "role");
-    buffer_classes const classes = aliases(p.values(), [&](value_id v) { return alias_of[v]; });
+    buffer_classes const classes = classes_of(alias_of);
     table<value_id, unsigned char> exists;
     for (value_role flags : role) exists.push_back(is_given(flags));
     for (touch t : p.touches({0, step_id::of(p.steps())}))
@@ -71,7 +71,7 @@ SUBLET_DECL snapshot with_view_uses(snapshot const& p, plan_options const& optio
                     sink.add(t.kind, t.value);
                     if (t.defines()) made.push_back(t.value);
                 }
-                std::sort(made.begin(), made.end());
+                sort_ascending(made);
                 for (touch t : p.touches(s)) {
                     value_id const root = classes.root[classes.buffer_of[t.value]];
                     bool const needs_root = t.views_what_is_there() ||

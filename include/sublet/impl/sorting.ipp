@@ -8,6 +8,8 @@
 
 namespace sublet::detail {
 
+SUBLET_DECL void sort_ascending(std::vector<value_id>& values) { std::sort(values.begin(), values.end()); }
+
 /// Sorts by one byte of a member, and keeps the order of items with the same byte.
 template <class Member>
 void sort_by_byte(std::vector<sort_key>& items, std::vector<sort_key>& sorted, Member member, unsigned shift)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/detail/contents.hpp>
+#include <sublet/detail/sorting.hpp>
 #include <sublet/detail/unclear.hpp>
 #include <sublet/impl/config.hpp>
 
@@ -19,7 +20,7 @@ public:
 
     [[nodiscard]] value_id root(value_id v)
     {
-        if (!found_) found_ = aliases(alias_of_.size(), [this](value_id u) { return alias_of_[u]; });
+        if (!found_) found_ = classes_of(alias_of_);
         return found_->root[found_->buffer_of[v]];
     }
 
@@ -42,11 +43,12 @@ SUBLET_DECL std::optional<witness> find_forgotten_write(std::span<touch const> t
     bool reads_other = views > 1; // or it reads what its only view is a view of
     for (touch t : touches) reads_other = reads_other || (!t.makes_view() && t.value != alias_of[view]);
     if (!reads_other) return std::nullopt;
-    std::vector<value_id> viewed;
+    std::vector<value_id> viewed(views);
+    std::size_t found = 0;
     for (touch t : touches)
-        if (t.makes_view()) viewed.push_back(classes.root(t.value));
+        if (t.makes_view()) viewed[found++] = classes.root(t.value);
     value_id const first = viewed.front();
-    std::sort(viewed.begin(), viewed.end());
+    sort_ascending(viewed);
     for (touch t : touches)
         if (!std::binary_search(viewed.begin(), viewed.end(), classes.root(t.value)))
             return witness{.what = fault::forgotten_write, .value = t.value, .other = first, .step = s};
@@ -61,7 +63,7 @@ SUBLET_DECL std::optional<witness> find_early_read(std::span<touch const> touche
     for (touch t : touches)
         if (t.makes()) made.push_back(t.value);
     if (made.empty()) return std::nullopt;
-    std::sort(made.begin(), made.end());
+    sort_ascending(made);
     for (touch t : touches)
         if (t.kind == touch::access::read_view &&
             std::binary_search(made.begin(), made.end(), classes.root(t.value)))

@@ -128,7 +128,7 @@ SUBLET_DECL std::optional<dependence_violation> find_roots(snapshot const& p,
 {
     table<value_id, value_role> const role = options.role.tabulate(p.values(), "role");
     table<value_id, value_id> const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
-    buffer_classes const classes = aliases(p.values(), [&](value_id v) { return alias_of[v]; });
+    buffer_classes const classes = detail::classes_of(alias_of);
     for (buffer_id b : classes.buffer_of) root.push_back(classes.root[b]);
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s)) {

@@ -5,7 +5,6 @@
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -38,7 +37,7 @@ SUBLET_DECL snapshot program_tree::as_listed(snapshot const& p)
 
 SUBLET_DECL bool program_tree::are_distinct(std::vector<value_id>& values)
 {
-    std::sort(values.begin(), values.end());
+    sort_ascending(values);
     for (std::size_t i = 1; i < values.size(); ++i)
         if (values[i] == values[i - 1]) return false;
     return true;

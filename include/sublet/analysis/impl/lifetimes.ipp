@@ -7,6 +7,44 @@
 
 #include <utility>
 
+namespace sublet::detail {
+
+SUBLET_DECL buffer_classes classes_of(table<value_id, value_id> const& alias_of)
+{
+    std::size_t const values = alias_of.size();
+    table<value_id, value_id> root = alias_of; // while chains are followed, the alias or the root
+    for (value_id v = 0; v != values; ++v) {
+        value_id const to = alias_of[v];
+        SUBLET_EXPECTS(to == no_value || to < values,
+                       "sublet: view % names value %, but there are only % values", v, to, values);
+        if (to == no_value) root[v] = v;
+        SUBLET_EXPECTS(to != v, "sublet: value % is a view of itself", v);
+    }
+    std::vector<value_id> chain;
+    for (value_id start = 0; start != values; ++start) {
+        value_id v = start;
+        for (; root[v] != v; v = root[v]) {
+            SUBLET_EXPECTS(chain.size() < values, "sublet: the views of value % form a cycle", start);
+            chain.push_back(v);
+        }
+        for (value_id view : chain) root[view] = v;
+        chain.clear();
+    }
+
+    buffer_classes classes;
+    classes.buffer_of.assign(values, no_buffer);
+    classes.root.reserve(values);
+    for (value_id v = 0; v != values; ++v) {
+        if (root[v] != v) continue;
+        classes.buffer_of[v] = buffer_id::of(classes.root.size());
+        classes.root.push_back(v);
+    }
+    for (value_id v = 0; v != values; ++v) classes.buffer_of[v] = classes.buffer_of[root[v]];
+    return classes;
+}
+
+} // namespace sublet::detail
+
 // --- lifetimes -------------------------------------------------------------------------------------------
 
 namespace sublet {
@@ -84,7 +122,7 @@ SUBLET_DECL ordered_bytes find_ordered_bytes(snapshot const& p, lifetimes_option
 {
     std::size_t const values = p.values();
     table<value_id, value_id> const alias_of = options.alias_of.tabulate(values, "alias_of");
-    buffer_classes const classes = aliases(values, [&](value_id v) { return alias_of[v]; });
+    buffer_classes const classes = classes_of(alias_of);
     table<buffer_id, unsigned char> const writes =
         count_writes(p, classes, options.role.tabulate(values, "role"));
     ordered_bytes result;
@@ -243,7 +281,7 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& gi
     if (lives.violation) return lives;
     if (p.has_views()) { // a view needs the storage that it names
         table<value_id, value_id> const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
-        buffer_classes const classes = aliases(p.values(), [&](value_id v) { return alias_of[v]; });
+        buffer_classes const classes = detail::classes_of(alias_of);
         for (position_id at = 0; at != positions; ++at)
             for (touch t : p.touches(steps[at]))
                 if (t.views_what_is_there())
@@ -274,7 +312,7 @@ SUBLET_DECL buffer_table gather_buffers(live_ranges const& lives, plan_options c
     bool has_offsets = false;
     for (value_id v = 0; v != values; ++v) has_offsets |= alias_of[v] != no_value && view_offset[v] != 0;
 
-    buffer_classes classes = aliases(values, [&](value_id v) { return alias_of[v]; });
+    buffer_classes classes = detail::classes_of(alias_of);
     buffer_table table;
     table.buffers.reserve(classes.root.size());
     for (value_id root : classes.root) {
@@ -311,5 +349,26 @@ SUBLET_DECL buffer_table gather_buffers(live_ranges const& lives, plan_options c
     table.buffer_of = std::move(classes.buffer_of);
     return table;
 }
+
+namespace detail {
+
+SUBLET_DECL memory_pressure pressure_of(table<position_id, byte_count> const& allocated,
+                                        table<position_id, byte_count> const& freed)
+{
+    memory_pressure result;
+    result.live_bytes.reserve(allocated.size());
+    byte_count live = 0;
+    for (position_id p = 0; p != allocated.size(); ++p) {
+        live = checked_add(live - freed[p], allocated[p]);
+        result.live_bytes.push_back(live);
+        if (live > result.peak) {
+            result.peak = live;
+            result.peak_position = p;
+        }
+    }
+    return result;
+}
+
+} // namespace detail
 
 } // namespace sublet

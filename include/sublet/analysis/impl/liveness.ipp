@@ -395,7 +395,7 @@ SUBLET_DECL std::vector<value_id> overwritable_operands(snapshot const& p, step_
     std::size_t kept = 0;
     for (value_id v : operands)
         if (kept == 0 || operands[kept - 1] != v) operands[kept++] = v;
-    operands.resize(kept);
+    shorten(operands, kept);
     return operands;
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/detail/places.hpp>
 #include <sublet/checking/detail/step_order.hpp>
+#include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <algorithm>
 #include <span>
 #include <bit>
-#include <utility>
 
 // --- step order ------------------------------------------------------------------------------------------
 
@@ -31,15 +31,14 @@ SUBLET_DECL byte_order::byte_order(snapshot const& p, plan_requirements const& r
         if (bytes == no_size || !sum_fits(begin, bytes)) return no_size;
         return begin + (required.bytes[required.root[v]] == 0 ? 1 : bytes); // of no bytes, and yet in order
     };
-    std::vector<std::pair<value_id, byte_count>> borders; // {root, byte}
+    std::vector<sort_key> borders; // {root, byte, 0}
     for (value_id v = 0; v != values; ++v)
         if (value_id const r = required.root[v]; writes[r] > 1) {
-            borders.emplace_back(r, required.offset_in_root[v]);
-            borders.emplace_back(r, end_of(v));
+            borders.push_back({r, required.offset_in_root[v], 0});
+            borders.push_back({r, end_of(v), 0});
         }
     if (borders.empty()) return;
-    std::sort(borders.begin(), borders.end());
-    borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
+    sort_unique(borders);
 
     auto add = [&](step_id s, value_id v, bool is_write) {
         if (writes[required.root[v]] > 1) accesses_.push_back({s, v, is_write, false});
@@ -54,8 +53,8 @@ SUBLET_DECL byte_order::byte_order(snapshot const& p, plan_requirements const& r
     }
     std::size_t const leaves = std::bit_ceil(borders.size()); // block b has the halves 2 b and 2 b + 1
     auto index_of = [&borders](value_id r, byte_count at) {
-        auto const found = std::lower_bound(borders.begin(), borders.end(), std::pair(r, at));
-        return static_cast<std::size_t>(found - borders.begin());
+        sort_key const border{r, at, 0};
+        return partition_point(borders.size(), [&](std::size_t i) { return !(borders[i] < border); });
     };
     std::vector<unsigned char> is_whole(2 * leaves); // by block: some access covers it
     auto list_blocks = [&](auto add_whole, auto add_part) {
@@ -95,7 +94,7 @@ SUBLET_DECL std::optional<witness> unwritten_views(std::span<touch const> touche
         if (t.makes_view()) viewed.push_back(required.root[t.value]);
     }
     value_id const first = viewed.front();
-    std::sort(viewed.begin(), viewed.end());
+    sort_ascending(viewed);
     for (touch t : touches)
         if (!std::binary_search(viewed.begin(), viewed.end(), required.root[t.value]))
             return witness{.what = fault::forgotten_write, .value = t.value, .other = first, .step = s};

@@ -27,7 +27,7 @@ SUBLET_DECL void join_writes(std::vector<touch>& touches, std::size_t first)
     std::vector<value_id> written; // ascending
     for (std::size_t i = first; i != touches.size(); ++i)
         if (touches[i].kind == touch::access::write) written.push_back(touches[i].value);
-    std::sort(written.begin(), written.end());
+    sort_ascending(written);
     std::vector<value_id> defined;
     for (std::size_t i = first; i != touches.size(); ++i) {
         touch& t = touches[i];
@@ -36,7 +36,7 @@ SUBLET_DECL void join_writes(std::vector<touch>& touches, std::size_t first)
         if (t.kind == touch::access::allocate) t.kind = touch::access::def; // and has contents
         defined.push_back(t.value);
     }
-    std::sort(defined.begin(), defined.end());
+    sort_ascending(defined);
     std::size_t end = first;
     for (std::size_t i = first; i != touches.size(); ++i) {
         touch const t = touches[i];
@@ -44,7 +44,7 @@ SUBLET_DECL void join_writes(std::vector<touch>& touches, std::size_t first)
             t.kind == touch::access::write && std::binary_search(defined.begin(), defined.end(), t.value);
         if (!is_joined) touches[end++] = t;
     }
-    touches.resize(end);
+    shorten(touches, end);
 }
 
 /// A step that makes a view and reads it reads the bytes as they are then: joins the touches, from touch
@@ -54,12 +54,12 @@ SUBLET_DECL void join_reads(std::vector<touch>& touches, std::size_t first)
     std::vector<value_id> read, viewed; // ascending
     for (std::size_t i = first; i != touches.size(); ++i)
         if (touches[i].kind <= touch::access::use_early) read.push_back(touches[i].value);
-    std::sort(read.begin(), read.end());
+    sort_ascending(read);
     for (std::size_t i = first; i != touches.size(); ++i)
         if (touches[i].makes_view() && std::binary_search(read.begin(), read.end(), touches[i].value))
             viewed.push_back(touches[i].value);
     if (viewed.empty()) return;
-    std::sort(viewed.begin(), viewed.end());
+    sort_ascending(viewed);
     std::size_t end = first;
     for (std::size_t i = first; i != touches.size(); ++i) {
         touch const t = touches[i];
@@ -68,7 +68,7 @@ SUBLET_DECL void join_reads(std::vector<touch>& touches, std::size_t first)
         if (is_own_view && t.kind == touch::access::view) touches[end++] = {t.value, touch::access::read_view};
         else touches[end++] = t;
     }
-    touches.resize(end);
+    shorten(touches, end);
     std::size_t const last = touches.size();
     for (std::size_t i = first; i != last; ++i)
         if (touches[i].kind == touch::access::write_view &&

@@ -65,10 +65,28 @@ SUBLET_DECL snapshot detail::with_reads_in_steps(snapshot const& p)
             for (overwrite o : p.overwrites(s)) sink.may_overwrite(o.in, o.out);
             detail::copy_promises(p, s, sink);
         }
-        std::sort(made.begin(), made.end());
+        sort_ascending(made);
         for (value_id v : ends[n])
             if (!std::binary_search(made.begin(), made.end(), v)) sink.use(v);
     });
+}
+
+SUBLET_DECL table<value_id, byte_count> detail::add_said_views(snapshot const& p, table<value_id, value_id>& of)
+{
+    table<value_id, value_id> const of_options = of;
+    table<value_id, byte_count> offset(p.values(), no_offset); // as a step says it
+    for (said_view const& say : p.said_views()) {
+        bool const is_new = offset[say.value] == no_offset && of_options[say.value] == no_value;
+        bool const is_same =
+            of[say.value] == say.of && (offset[say.value] == no_offset || offset[say.value] == say.offset);
+        SUBLET_EXPECTS(is_new || is_same,
+                       "sublet: step % says that value % is a view of value % from byte % on, and something "
+                       "else is said of it by another step or by options",
+                       say.step, say.value, say.of, say.offset);
+        of[say.value] = say.of;
+        offset[say.value] = say.offset;
+    }
+    return offset;
 }
 
 SUBLET_DECL snapshot snapshot::as_control_flow() const

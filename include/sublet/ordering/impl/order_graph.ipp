@@ -69,7 +69,7 @@ SUBLET_DECL void keep_first_of_equals(std::vector<overwrite_pair>& pairs, std::s
     std::size_t kept = first;
     for (std::size_t i = 0; i != is_repeated.size(); ++i)
         if (is_repeated[i] == 0) pairs[kept++] = pairs[first + i];
-    pairs.resize(kept);
+    shorten(pairs, kept);
 }
 
 SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& options)

@@ -51,11 +51,10 @@ public:
 
     /// The first gap with at least this room; past the last if there is none.
     [[nodiscard]] cursor first_with_room(byte_count room) const;
-    template <class Cursor>
-    [[nodiscard]] Cursor next(Cursor c) const
+    [[nodiscard]] cursor next(cursor c) const
     {
-        return c.at + 1 == blocks_[number_[c.block]].size ? Cursor{c.block + 1, 0}
-                                                          : Cursor{c.block, c.at + 1};
+        return c.at + 1 == blocks_[number_[c.block]].size ? cursor{c.block + 1, 0}
+                                                          : cursor{c.block, c.at + 1};
     }
     [[nodiscard]] bool is_end(cursor c) const { return c.block == first_.size(); }
     [[nodiscard]] gap const& operator[](cursor c) const { return blocks_[number_[c.block]].items[c.at]; }
@@ -72,50 +71,9 @@ private:
         }
     };
 
-    template <class Gap>
-    [[nodiscard]] std::size_t block_of(Gap const& g) const
-    {
-        std::size_t const behind =
-            partition_point(first_.size(), [&](std::size_t i) { return g < first_[i]; });
-        return behind == 0 ? 0 : behind - 1;
-    }
-
-    template <class Index>
-    void split(Index which)
-    {
-        block upper;
-        block& lower = blocks_[number_[which]];
-        for (std::size_t i = most / 2; i != most; ++i) upper.items[upper.size++] = lower.items[i];
-        lower.size = most / 2;
-        std::uint32_t number = static_cast<std::uint32_t>(blocks_.size());
-        if (unused_.empty()) {
-            blocks_.push_back(upper);
-        } else {
-            number = unused_.back();
-            unused_.pop_back();
-            blocks_[number] = upper;
-        }
-        first_.push_back(upper.items[0]);
-        number_.push_back(number);
-        for (std::size_t i = first_.size() - 1; i != which + 1; --i) {
-            first_[i] = first_[i - 1];
-            number_[i] = number_[i - 1];
-        }
-        first_[which + 1] = upper.items[0];
-        number_[which + 1] = number;
-    }
-
-    template <class Index>
-    void erase_block(Index which)
-    {
-        unused_.push_back(number_[which]);
-        for (std::size_t i = which + 1; i != first_.size(); ++i) {
-            first_[i - 1] = first_[i];
-            number_[i - 1] = number_[i];
-        }
-        first_.pop_back();
-        number_.pop_back();
-    }
+    [[nodiscard]] std::size_t block_of(gap const& g) const;
+    void split(std::size_t which);
+    void erase_block(std::size_t which);
 
     std::vector<gap> first_;            // by block in order: its first
     std::vector<std::uint32_t> number_; // by block in order: which of `blocks_`
@@ -173,18 +131,15 @@ private:
     {
         return {begin_[above_[id]] - end_[id], end_[id], id};
     }
-    template <class Id>
-    void insert_gap(Id id)
+    void insert_gap(std::uint32_t id)
     {
         if (begin_[above_[id]] != end_[id]) gaps_.insert(gap_above(id));
     }
-    template <class Id>
-    void erase_gap(Id id)
+    void erase_gap(std::uint32_t id)
     {
         if (begin_[above_[id]] != end_[id]) gaps_.erase(gap_above(id));
     }
-    template <class Id>
-    void put(Id id, byte_count origin, byte_count size, Id under)
+    void put(std::uint32_t id, byte_count origin, byte_count size, std::uint32_t under)
     {
         begin_[id] = origin;
         end_[id] = origin + size;
@@ -297,15 +252,6 @@ private:
 enum class packing_method : std::uint8_t { first_fit, best_fit, from_peak, below_roof, bottom_left };
 
 inline constexpr std::size_t max_quadratic_shapes = 2048;
-
-template <class Component>
-bool is_possible(Component const& component, packing_method method)
-{
-    if (method == packing_method::bottom_left && component.shapes().size() > max_quadratic_shapes)
-        return false;
-    return !component.has_pin_or_preference || method == packing_method::first_fit ||
-           method == packing_method::best_fit;
-}
 
 /// All shapes one above the other, above those with pins; its height is `no_limit` if 64 bits do not suffice.
 /// Requires: no two pins conflict.  O(n)

@@ -227,7 +227,7 @@ private:
                 p.other = by_begin ? to : from;
                 found[kept++] = p;
             }
-            found.resize(kept);
+            shorten(found, kept);
             first = kept;
         }
         visits_ += kept;

@@ -165,59 +165,42 @@ private:
 packing pack_shapes(placement_shapes const& shapes, placement_bound const& bound, byte_count capacity,
                     pack_options const& options, search_control& control, placement::pool_result& out);
 
+/// A pool before it is packed.
+struct opened_pool {
+    placement_shapes shapes;
+    placement_bound bound;
+    placement::pool_result result;
+    bool is_done = false;  ///< it is not packed: it has no placement, or has one already
+    std::size_t parts = 0; ///< of the time, to divide among `phases` and the division into blocks
+    std::size_t phases = 0;
+};
+
+/// The shapes and the bound of a pool. Stopped before the bound is known, places it by stack_members().
+[[nodiscard]] opened_pool open_pool(placement_problem const& problem, std::vector<buffer_id> const& members,
+                                    pool_limits limits, placement::objective objective,
+                                    table<buffer_id, byte_count>& offset, search_control& control,
+                                    std::size_t left, std::size_t phases);
+
+/// The result of a pool that is packed as in `best`; divides it into blocks.
+[[nodiscard]] placement::pool_result close_pool(opened_pool& pool, pool_limits limits,
+                                                placement::objective objective,
+                                                table<buffer_id, byte_count>& offset, search_control& control,
+                                                packing& best);
+
 /// Places one pool, unless its pins contradict each other. `pack` may raise the bound of the result so far.
-/// Stopped before its bound is known, it places them by stack_members(). `left` pools, with this one, share
-/// the time; 0: it is not divided. Of the time of a pool each of the `phases` of `pack`, and the division
-/// into blocks, gets an equal part; `pack` is told how many parts are left with its first.
+/// `left` pools, with this one, share the time; 0: it is not divided. Of the time of a pool each of the
+/// `phases` of `pack`, and the division into blocks, gets an equal part; `pack` is told how many parts are
+/// left with its first.
 template <class Pack>
 placement::pool_result pack_pool(placement_problem const& problem, std::vector<buffer_id> const& members,
                                  pool_limits limits, placement::objective objective,
                                  table<buffer_id, byte_count>& offset, search_control& control,
                                  std::size_t left, std::size_t phases, Pack pack)
 {
-    bool const in_blocks = limits.largest_block != no_limit;
-    std::size_t const parts = left * (phases + in_blocks);
-    if (left != 0) control.begin(parts);
-    step_poll const poll(control);
-    placement::pool_result out;
-    placement_shapes shapes = shapes_of(problem, members, limits, poll);
-    if (poll.has_stopped()) {
-        out = stack_members(problem, members, limits, objective, offset);
-        if (out.height != no_limit) return out;
-        shapes = shapes_of(problem, members, limits);
-    }
-    out.proof = contradiction(problem, shapes);
-    if (out.proof.bytes == no_limit) {
-        out.status = placement::outcome::infeasible;
-        return out;
-    }
-    if (std::uint32_t const over = first_over_block(shapes, limits.largest_block); over != shapes.size()) {
-        buffer_id const highest = best_part(
-            shapes, over, [&](shape_part const& p) { return p.distance + problem.buffers[p.buffer].size; });
-        out.proof = {placement::proof::reason::over_block, no_limit, 0, {highest}};
-        out.status = placement::outcome::infeasible;
-        return out;
-    }
-    placement_bound bound = lower_bound(shapes, poll);
-    if (bound.live_bytes.size() != shapes.positions.size()) { // stopped
-        out = stack_members(problem, members, limits, objective, offset);
-        if (out.height != no_limit) return out;
-        bound = lower_bound(shapes);
-    }
-    out.proof = proof_of(problem, shapes, bound);
-    out.lower_bound = bound.bytes;
-    if (shapes.size() != 0) out.peak_position = shapes.positions[bound.peak_position];
-
-    packing best = pack(shapes, bound, out, parts);
-    SUBLET_EXPECTS(best.height != no_limit, "sublet: no packing of the buffers ends within 64 bits");
-    if (left != 0 && in_blocks) control.begin(parts - phases);
-    if (best.height > limits.largest_block)
-        out.blocks = split_into_blocks(shapes, bound, limits.largest_block, best, control);
-    else if (limits.largest_block != no_limit && best.height != 0) out.blocks = {{0, 0, best.height}};
-    out.height = best.height;
-    out.status = status_of(out.height, out.lower_bound, limits.capacity, objective);
-    for (shape_part const& p : shapes.parts) offset[p.buffer] = best.origin[p.shape] + p.distance;
-    return out;
+    opened_pool pool = open_pool(problem, members, limits, objective, offset, control, left, phases);
+    if (pool.is_done) return std::move(pool.result);
+    packing best = pack(pool.shapes, pool.bound, pool.result, pool.parts);
+    return close_pool(pool, limits, objective, offset, control, best);
 }
 
 template <class Pack>

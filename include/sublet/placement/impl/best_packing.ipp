@@ -8,6 +8,48 @@
 
 namespace sublet::detail {
 
+SUBLET_DECL std::size_t sorted_gaps::block_of(gap const& g) const
+{
+    std::size_t const behind =
+        partition_point(first_.size(), [&](std::size_t i) { return g < first_[i]; });
+    return behind == 0 ? 0 : behind - 1;
+}
+
+SUBLET_DECL void sorted_gaps::split(std::size_t which)
+{
+    block upper;
+    block& lower = blocks_[number_[which]];
+    for (std::size_t i = most / 2; i != most; ++i) upper.items[upper.size++] = lower.items[i];
+    lower.size = most / 2;
+    std::uint32_t number = static_cast<std::uint32_t>(blocks_.size());
+    if (unused_.empty()) {
+        blocks_.push_back(upper);
+    } else {
+        number = unused_.back();
+        unused_.pop_back();
+        blocks_[number] = upper;
+    }
+    first_.push_back(upper.items[0]);
+    number_.push_back(number);
+    for (std::size_t i = first_.size() - 1; i != which + 1; --i) {
+        first_[i] = first_[i - 1];
+        number_[i] = number_[i - 1];
+    }
+    first_[which + 1] = upper.items[0];
+    number_[which + 1] = number;
+}
+
+SUBLET_DECL void sorted_gaps::erase_block(std::size_t which)
+{
+    unused_.push_back(number_[which]);
+    for (std::size_t i = which + 1; i != first_.size(); ++i) {
+        first_[i - 1] = first_[i];
+        number_[i - 1] = number_[i];
+    }
+    first_.pop_back();
+    number_.pop_back();
+}
+
 SUBLET_DECL void sorted_gaps::insert(gap const& g)
 {
     if (first_.empty()) {
@@ -302,9 +344,16 @@ struct component_packing {
     [[nodiscard]] placement_shapes const& shapes() const { return all != nullptr ? *all : own; }
 };
 
+SUBLET_DECL bool is_possible(component_packing const& component, packing_method method)
+{
+    if (method == packing_method::bottom_left && component.shapes().size() > max_quadratic_shapes)
+        return false;
+    return !component.has_pin_or_preference || method == packing_method::first_fit ||
+           method == packing_method::best_fit;
+}
+
 /// None once `poll` has stopped.
-template <class Shapes>
-std::vector<component_packing> components_to_pack(Shapes const& all, placement_bound const& bound,
+SUBLET_DECL std::vector<component_packing> components_to_pack(placement_shapes const& all, placement_bound const& bound,
                                                   step_poll const& poll)
 {
     std::vector<std::uint32_t> const first = time_components(all, poll);
@@ -327,8 +376,7 @@ std::vector<component_packing> components_to_pack(Shapes const& all, placement_b
     return components;
 }
 
-template <class Component>
-packing pack_component(Component const& component, packing_attempt const& attempt, fit_limits limits)
+SUBLET_DECL packing pack_component(component_packing const& component, packing_attempt const& attempt, fit_limits limits)
 {
     placement_shapes const& shapes = component.shapes();
     std::vector<std::uint32_t> const order =
@@ -347,12 +395,11 @@ packing pack_component(Component const& component, packing_attempt const& attemp
     return fit(shapes, order, fit_rule::first_fit, limits);
 }
 
-template <class Component>
-packing whole_packing(std::vector<Component> const& components, std::size_t shapes)
+SUBLET_DECL packing whole_packing(std::vector<component_packing> const& components, std::size_t shapes)
 {
     packing whole;
     whole.origin.reserve(shapes);
-    for (Component const& component : components) {
+    for (component_packing const& component : components) {
         for (byte_count origin : component.best.origin) whole.origin.push_back(origin);
         whole.height = larger(whole.height, component.best.height);
         whole.visits += component.best.visits;

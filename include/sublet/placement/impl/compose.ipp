@@ -75,7 +75,7 @@ private:
         std::size_t kept = 0;
         for (std::uint32_t b : listed)
             if (blocks_[b].is_listed) listed[kept++] = b;
-        listed.resize(kept);
+        shorten(listed, kept);
         return listed;
     }
     bool is_over()

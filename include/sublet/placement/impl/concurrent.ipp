@@ -155,9 +155,8 @@ SUBLET_DECL order_keys keys_of(table<buffer_id, placement_problem::buffer> const
 SUBLET_DECL std::vector<buffer_id> sorted_ids(std::vector<sort_key> entries)
 {
     sort_by_key(entries);
-    std::vector<buffer_id> order;
-    order.reserve(entries.size());
-    for (sort_key const& o : entries) order.push_back(o.id);
+    std::vector<buffer_id> order(entries.size());
+    for (std::size_t i = 0; i != order.size(); ++i) order[i] = entries[i].id;
     return order;
 }
 

@@ -851,7 +851,7 @@ SUBLET_DECL std::vector<buffer_id> order_by_begins(placement_problem const& prob
         for (std::uint32_t counter : clocks.begin(b)) sum[b] += counter;
         order.push_back(b);
     }
-    std::sort(order.begin(), order.end(), [&](buffer_id a, buffer_id b) {
+    sort_by(order, [&](buffer_id a, buffer_id b) {
         if (sum[a] != sum[b]) return sum[a] < sum[b];
         auto const x = clocks.begin(a), y = clocks.begin(b);
         if (!clocks.is_below(x, y))
@@ -957,7 +957,7 @@ private:
                     if (arc& back = arcs_[path_[i] ^ 1]; back.room != no_limit) back.room += bytes;
                     if (a.room == 0) kept = i;
                 }
-                path_.resize(kept);
+                shorten(path_, kept);
                 x = path_.empty() ? source() : arcs_[path_.back()].to;
                 continue;
             }
@@ -1151,7 +1151,7 @@ SUBLET_DECL positioned_clocks positions_of_clocks(placement_problem const& probl
             if (s == sets.size()) add_set();
             if (!has(s, a)) sets[s].add(a, clocks);
         }
-        alive.resize(kept);
+        shorten(alive, kept);
         alive.insert(alive.end(), incoming.begin(), incoming.end());
         if (sets.empty()) add_set();
         for (conflicting_set& s : sets) {
@@ -1276,6 +1276,70 @@ SUBLET_DECL void positioned_clocks::name_proofs(placement& placed,
                      {},
                      peaks[pool].thread};
     }
+}
+
+SUBLET_DECL opened_pool open_pool(placement_problem const& problem, std::vector<buffer_id> const& members,
+                                  pool_limits limits, placement::objective objective,
+                                  table<buffer_id, byte_count>& offset, search_control& control,
+                                  std::size_t left, std::size_t phases)
+{
+    opened_pool pool;
+    pool.phases = phases;
+    pool.parts = left * (phases + (limits.largest_block != no_limit));
+    if (pool.parts != 0) control.begin(pool.parts);
+    step_poll const poll(control);
+    placement::pool_result& out = pool.result;
+    placement_shapes& shapes = pool.shapes;
+    shapes = shapes_of(problem, members, limits, poll);
+    auto is_stacked = [&] {
+        out = stack_members(problem, members, limits, objective, offset);
+        return pool.is_done = out.height != no_limit;
+    };
+    if (poll.has_stopped()) {
+        if (is_stacked()) return pool;
+        shapes = shapes_of(problem, members, limits);
+    }
+    out.proof = contradiction(problem, shapes);
+    if (out.proof.bytes == no_limit) {
+        out.status = placement::outcome::infeasible;
+        pool.is_done = true;
+        return pool;
+    }
+    if (std::uint32_t const over = first_over_block(shapes, limits.largest_block); over != shapes.size()) {
+        buffer_id const highest = best_part(
+            shapes, over, [&](shape_part const& p) { return p.distance + problem.buffers[p.buffer].size; });
+        out.proof = {placement::proof::reason::over_block, no_limit, 0, {highest}};
+        out.status = placement::outcome::infeasible;
+        pool.is_done = true;
+        return pool;
+    }
+    pool.bound = lower_bound(shapes, poll);
+    if (pool.bound.live_bytes.size() != shapes.positions.size()) { // stopped
+        if (is_stacked()) return pool;
+        pool.bound = lower_bound(shapes);
+    }
+    out.proof = proof_of(problem, shapes, pool.bound);
+    out.lower_bound = pool.bound.bytes;
+    if (shapes.size() != 0) out.peak_position = shapes.positions[pool.bound.peak_position];
+    return pool;
+}
+
+SUBLET_DECL placement::pool_result close_pool(opened_pool& pool, pool_limits limits,
+                                              placement::objective objective,
+                                              table<buffer_id, byte_count>& offset, search_control& control,
+                                              packing& best)
+{
+    SUBLET_EXPECTS(best.height != no_limit, "sublet: no packing of the buffers ends within 64 bits");
+    bool const in_blocks = limits.largest_block != no_limit;
+    if (pool.parts != 0 && in_blocks) control.begin(pool.parts - pool.phases);
+    placement::pool_result& out = pool.result;
+    if (best.height > limits.largest_block)
+        out.blocks = split_into_blocks(pool.shapes, pool.bound, limits.largest_block, best, control);
+    else if (in_blocks && best.height != 0) out.blocks = {{0, 0, best.height}};
+    out.height = best.height;
+    out.status = status_of(out.height, out.lower_bound, limits.capacity, objective);
+    for (shape_part const& p : pool.shapes.parts) offset[p.buffer] = best.origin[p.shape] + p.distance;
+    return std::move(out);
 }
 
 /// pack() without clocks.
@@ -1433,12 +1497,17 @@ SUBLET_DECL bool can_lie_alone(placement_problem const& problem, std::span<shape
     return align_up(origin, origins) == origin && sum_fits(origin, size) && origin + size <= most;
 }
 
+SUBLET_DECL std::vector<buffer_id> all_buffers(placement_problem const& problem)
+{
+    std::vector<buffer_id> all(problem.buffers.size());
+    for (buffer_id b = 0; b != all.size(); ++b) all[b] = b;
+    return all;
+}
+
 SUBLET_DECL pool_candidates possible_pools(placement_problem const& problem, pool_candidates const& all,
                                            step_poll const& poll)
 {
-    std::vector<buffer_id> members;
-    for (buffer_id b = 0; b != problem.buffers.size(); ++b) members.push_back(b);
-    colocated_groups const groups = group_colocated(problem, members, poll);
+    colocated_groups const groups = group_colocated(problem, all_buffers(problem), poll);
     if (poll.has_stopped()) return all;
     constexpr std::uint32_t none = ~std::uint32_t{0};
     std::vector<std::uint32_t> group_of(all.size(), none); // by storage; none: it needs no bytes
@@ -1472,10 +1541,8 @@ SUBLET_DECL pool_assignment_state::pool_assignment_state(placement_problem const
                                                          pool_candidates const& where, step_poll const& poll)
     : candidates(where)
 {
-    std::vector<buffer_id> all_buffers;
-    for (buffer_id b = 0; b != together.buffers.size(); ++b) all_buffers.push_back(b);
     choice.assign(candidates.size(), 0);
-    shapes = shapes_of(together, all_buffers, {}, poll);
+    shapes = shapes_of(together, all_buffers(together), {}, poll);
     if (poll.has_stopped()) return;
     shape_of.assign(candidates.size(), none);
     storage_of.assign(shapes.size(), none);
@@ -1648,12 +1715,11 @@ SUBLET_DECL bool fit_capacities(placement_problem const& problem, pool_assignmen
 SUBLET_DECL bool place_greedily(placement_problem const& problem, pool_assignment_state& all,
                                 step_poll const& poll)
 {
-    std::vector<buffer_id> all_buffers;
-    for (buffer_id b = 0; b != problem.buffers.size(); ++b) all_buffers.push_back(b);
+    std::vector<buffer_id> const members = all_buffers(problem);
     table<pool_id, placement_shapes> shapes; // alignments differ
     table<pool_id, placed_pieces> placed;
     for (pool_id pool = 0; pool != all.capacity.size(); ++pool) {
-        shapes.push_back(shapes_of(problem, all_buffers, limits_of(problem, pool), poll));
+        shapes.push_back(shapes_of(problem, members, limits_of(problem, pool), poll));
         if (poll.has_stopped()) return false;
         placed.push_back(placed_pieces(shapes.back()));
         if (shapes.back().fault != shape_fault::none) return false;
@@ -1719,20 +1785,23 @@ SUBLET_DECL pool_assignment choose_pools(placement_problem const& problem, pack_
         result.cost_bound = checked_add(result.cost_bound, allowed.at(k, 0).cost);
     if (all.shapes.fault != shape_fault::parts_clash && !poll.has_stopped()) { // then no choice helps
         lower_loads(all, poll);
-        move_to_cheaper(all, poll, [](pool_id) { return true; });
+        std::size_t attempts = 0;
+        table<buffer_id, byte_count> offset(problem.buffers.size(), no_offset);
+        bool is_packed = false;
+        auto fits = [&](pool_id pool) {
+            if (!is_packed || (all.capacity[pool] == no_limit && !all.has_pins)) return true;
+            if (++attempts > max_trial_packings || control.stop(no_limit, 0, 0)) return false;
+            return try_pool(together, all, pool, options, control, offset).status <=
+                   placement::outcome::feasible;
+        };
+        move_to_cheaper(all, poll, fits);
         if (!fit_capacities(together, all, options, control)) {
             std::vector<std::uint32_t> const before = all.choice;
             if (!place_greedily(together, all, poll))
                 for (std::uint32_t k = 0; k != all.choice.size(); ++k) all.move(k, before[k]);
         }
-        std::size_t attempts = 0;
-        table<buffer_id, byte_count> offset(problem.buffers.size(), no_offset);
-        move_to_cheaper(all, poll, [&](pool_id pool) {
-            if (all.capacity[pool] == no_limit && !all.has_pins) return true;
-            if (++attempts > max_trial_packings || control.stop(no_limit, 0, 0)) return false;
-            return try_pool(together, all, pool, options, control, offset).status <=
-                   placement::outcome::feasible;
-        });
+        is_packed = true;
+        move_to_cheaper(all, poll, fits);
     }
     for (std::uint32_t k : all.candidates.storage_of) result.pool_of.push_back(all.pool(k));
     for (std::uint32_t k = 0; k != all.choice.size(); ++k)

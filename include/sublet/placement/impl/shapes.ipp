@@ -43,7 +43,7 @@ SUBLET_DECL void keep_distinct(std::vector<position_id>& positions, step_poll co
     std::size_t distinct = 0;
     for (position_id at : positions)
         if (distinct == 0 || positions[distinct - 1] != at) positions[distinct++] = at;
-    positions.resize(distinct);
+    shorten(positions, distinct);
 }
 
 SUBLET_DECL std::vector<sort_key> gaps_in_order(placement_problem const& problem,
@@ -126,11 +126,10 @@ SUBLET_DECL std::size_t append_pieces(placement_problem const& problem, std::vec
 
 SUBLET_DECL void merge_pieces(std::vector<shape_piece>& pieces)
 {
-    std::vector<position_id> cuts;
-    cuts.reserve(2 * pieces.size());
-    for (shape_piece const& p : pieces) {
-        cuts.push_back(p.when.first);
-        cuts.push_back(p.when.last);
+    std::vector<position_id> cuts(2 * pieces.size());
+    for (std::size_t i = 0; i != pieces.size(); ++i) {
+        cuts[2 * i] = pieces[i].when.first;
+        cuts[2 * i + 1] = pieces[i].when.last;
     }
     keep_distinct(cuts);
     auto rank = [&](position_id at) {
@@ -174,25 +173,29 @@ SUBLET_DECL table<position_id, position_id> rank_positions(std::vector<shape_pie
 {
     position_id last = 0;
     for (shape_piece const& p : pieces) last = larger(last, p.when.last);
-    table<position_id, position_id> positions, rank;
     auto for_each_piece = [&](std::uint64_t steps, auto visit) {
         for (std::size_t i = 0; i != pieces.size() && !poll.stops(steps); ++i) visit(pieces[i]);
     };
     if (last / 16 <= pieces.size()) {
-        rank.assign(std::size_t{last} + 1, 0);
+        table<position_id, position_id> rank(std::size_t{last} + 1, 0);
         for_each_piece(2, [&](shape_piece& p) { rank[p.when.first] = rank[p.when.last] = 1; });
+        std::size_t used = 0;
+        for (position_id is_used : rank) used += is_used;
+        table<position_id, position_id> positions(used);
+        position_id next = 0;
         for (position_id at = 0; at != rank.size() && !poll.stops(1); ++at)
             if (rank[at] != 0) {
-                rank[at] = position_id::of(positions.size());
-                positions.push_back(at);
+                rank[at] = next;
+                positions[next++] = at;
             }
         for_each_piece(2, [&](shape_piece& p) { p.when = {rank[p.when.first], rank[p.when.last]}; });
         return positions;
     }
-    positions.reserve(2 * pieces.size());
+    table<position_id, position_id> positions(2 * pieces.size());
+    std::size_t ends = 0;
     for_each_piece(1, [&](shape_piece& p) {
-        positions.push_back(p.when.first);
-        positions.push_back(p.when.last);
+        positions[ends++] = p.when.first;
+        positions[ends++] = p.when.last;
     });
     keep_distinct(positions, poll);
     auto rank_of = [&](position_id at) {
@@ -336,7 +339,7 @@ SUBLET_DECL bool can_interleave(placement_shapes const& all, std::uint32_t a, st
         if (x.when.last < y.when.last) ++i;
         else ++j;
     }
-    std::sort(distances.begin(), distances.end());
+    sort_ascending(distances);
     for (std::size_t i = 1; i < distances.size(); ++i) {
         if (distances[i].from >= distances[i - 1].to) return true;
         distances[i].to = larger(distances[i].to, distances[i - 1].to);
@@ -725,8 +728,8 @@ SUBLET_DECL byte_count least_stack(placement_shapes const& all, std::vector<std:
             else pinned.push_back({shape.pinned + p.begin, shape.pinned + p.end});
         }
     }
-    std::sort(loose.begin(), loose.end(), comes_before);
-    std::sort(pinned.begin(), pinned.end(), comes_before);
+    sort_by(loose, comes_before);
+    sort_by(pinned, comes_before);
     std::vector<piece_kind> kinds;
     for (piece_kind const& k : loose) {
         if (kinds.empty() || comes_before(kinds.back(), k)) kinds.push_back(k);

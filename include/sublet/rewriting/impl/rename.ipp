@@ -97,7 +97,7 @@ SUBLET_DECL slot_renaming name_slots(versioned_program const& versioned, sized_s
         }
     }
     buffer_classes const classes =
-        aliases(versions, [&versioned](value_id v) { return versioned.alias_of[v]; });
+        classes_of(versioned.alias_of);
     for (value_id v = 0; v != versions; ++v) {
         names.storage_of[v] = names.name_of[classes.root[classes.buffer_of[v]]];
         bool const by_storage = naming.renames_views && !is_visible[v] && names.storage_of[v] >= values;
