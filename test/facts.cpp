@@ -294,17 +294,40 @@ TEST_CASE(
     std::map<std::string, std::map<std::string, std::string>> cells;
     for (said_fact const& fact : said_facts()) {
         CHECK(names.erase(fact.name) == 1);
-        for (auto const& [name, plan] : planners()) {
-            std::string const found = cell(fact, plan);
+        for (auto const& entry : planners()) {
+            std::string const name = entry.first, found = cell(fact, entry.second);
             cells[fact.name][name] = found;
             INFO(fact.name, " in ", name, ": ", found);
-            CHECK((found == "obeyed" || found.starts_with("refused: ")));
+            std::string const refused = "refused: ";
+            CHECK((found == "obeyed" || (found.starts_with(refused) && found.size() > refused.size())));
         }
     }
     CHECK(names.empty());
     if (std::getenv("SUBLET_PRINT") == nullptr) return;
     for (auto const& [fact, row] : cells)
         for (auto const& [name, found] : row) std::cout << fact << " | " << name << " | " << found << '\n';
+}
+
+TEST_CASE("what a step says of itself is said of it in what is made from a program")
+{
+    auto const p = sequence(5, 4, [](int step, effect_sink& sink) {
+        if (step == 0) sink.def(a), sink.may_recompute();
+        if (step == 1) sink.def(b);
+        if (step == 2) sink.use(b), sink.view(view), sink.only_views();
+        if (step == 3) sink.use(view), sink.use(a), sink.def(a);
+        if (step == 4) sink.use(a), sink.use(b), sink.def(3), sink.may_recompute();
+    });
+    plan_options const all{.bytes = 64, .alias_of = {-1, -1, 0, -1}};
+    auto says_the_same = [&p](snapshot const& made) {
+        bool same = made.steps() == p.steps();
+        for (step_id s = 0; same && s != p.steps(); ++s)
+            same = made.may_recompute(s) == p.may_recompute(s) && made.only_views(s) == p.only_views(s);
+        return same;
+    };
+    CHECK(says_the_same(p));
+    CHECK(says_the_same(versions(p, all).program));
+    CHECK(says_the_same(p.as_control_flow()));
+    CHECK(says_the_same(flatten(program_tree(p), {{-1, -1, 0, -1}}).program));
 }
 
 TEST_CASE("each planner obeys the order of the nodes, or refuses it")
