@@ -1,4 +1,4 @@
-// expect: effects_take_this_and_a_sink<(detail::id<sublet::detail::kind::step>|step_id>)
+// expect: effects_take_this_and_a_sink<(detail::id<sublet::detail::kind::step>|step_id>)|effects_function<.*step_id>. evaluated to false
 // SPDX-License-Identifier: BSL-1.0
 
 // The effects of a list are those of its steps.
