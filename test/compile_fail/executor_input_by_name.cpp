@@ -1,4 +1,4 @@
-// expect: (cannot convert|no viable conversion from) .const char ?.6.. to .sublet::value_id
+// expect: (cannot convert|no viable conversion from) .const char ?.6.+ to .(sublet::)?value_id
 // SPDX-License-Identifier: BSL-1.0
 
 // Values have numbers; you look up their names.

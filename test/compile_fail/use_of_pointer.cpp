@@ -1,4 +1,4 @@
-// expect: (cannot convert|no viable conversion from) .*tensor ?[*].* to .sublet::value_id
+// expect: (cannot convert|no viable conversion from) .*tensor ?[*].* to .(sublet::)?value_id
 // SPDX-License-Identifier: BSL-1.0
 
 // Values have numbers, not addresses.
