@@ -222,7 +222,7 @@ TEST_CASE("a graph is queried with its own vertices, also list nodes and those o
     auto without_second = [&](list_graph::vertex_descriptor v) { return v != second; };
     boost::filtered_graph<list_graph, boost::keep_all, decltype(without_second)> const filtered(
         g, {}, without_second);
-    auto reads = [&](auto v) { return v == first ? ids{0} : ids{}; };
+    auto reads = [&](auto v) { return v == first ? ids{value_id{0}} : ids{}; };
     auto const cut = liveness(filtered, 1, reads, [](auto) { return ids{}; });
     CHECK(cut.is_live_in(0, first));
     CHECK_FALSE(cut.is_live_out(0, third));
