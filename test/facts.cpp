@@ -141,14 +141,19 @@ listing<int> list_of(said_fact const* fact, value_id v)
 
 using planner = std::optional<planned_value> (*)(said_fact const* fact, value_id v, std::string& refused);
 
+std::string sentence_of(witness const& why)
+{
+    std::ostringstream text;
+    text << why;
+    return text.str();
+}
+
 template <class Planned>
 std::optional<planned_value> result(Planned const& planned, std::vector<value_id> values,
                                     std::string& refused)
 {
     if (planned) return planned_value{planned.plan, std::move(values)};
-    std::ostringstream text;
-    text << planned.error();
-    refused = text.str();
+    refused = sentence_of(planned.error());
     return std::nullopt;
 }
 
@@ -189,9 +194,7 @@ std::map<std::string, planner> planners()
              if (fact != nullptr) fact->say_symbolic(all, v);
              auto const planned = plan_symbolic(program(), all);
              if (planned) return planned_value{planned.plan.at(3), {v}};
-             std::ostringstream text;
-             text << planned.error();
-             refused = text.str();
+             refused = sentence_of(planned.error());
              return std::nullopt;
          }},
         {"listing", [](said_fact const* fact, value_id v,

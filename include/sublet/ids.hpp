@@ -11,6 +11,9 @@
 ///     bytes[v]; v + 1;              an id converts to its number, a std::uint32_t,
 ///     buffer_id b = v;              and never to an id of another kind: this does not compile
 ///     v == b;                       nor does this
+///
+/// In a template, a generic lambda among them, clang up to 19 takes std::vector<value_id>{5} for five values,
+/// as it does for every class that is made from an int: write std::vector{value_id{5}}.
 
 #include <sublet/errors.hpp>
 
@@ -86,7 +89,7 @@ public:
     constexpr id(N const& number) : number_(to_number(+number))
     {
     }
-    /// A number of one kind is not one of another: say id.operator std::uint32_t() or +id if it has to be.
+    /// A number of one kind is not one of another: where it has to become one, say +id.
     template <kind Other>
     id(id<Other>) = delete;
     /// The same, not tested.

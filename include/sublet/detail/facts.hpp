@@ -102,8 +102,8 @@ struct own_facts {
 };
 
 /// The options of a program that was made from another one, with the same nodes: of what a value is made
-/// from it has every fact that the transform does not say itself. A choice of pools is one of each value that
-/// is planned storage of its own.
+/// from it has every fact that the transform does not say itself. Its choices of pools, too, unless it is a
+/// view or external.
 ///
 /// Complexity: O(facts (before + values) + (values + choices) log values + copied choices).
 [[nodiscard]] plan_options options_of_copies(plan_options const& asked, std::size_t before,
