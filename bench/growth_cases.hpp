@@ -26,10 +26,10 @@
 #include <sublet/plan_memory.hpp>
 #include <sublet/plan_nested.hpp>
 #include <sublet/plan_symbolic.hpp>
+#include <sublet/reporting/csv.hpp>
 #include <sublet/reporting/dot.hpp>
 #include <sublet/reporting/html.hpp>
 #include <sublet/reporting/json.hpp>
-#include <sublet/reporting/names.hpp>
 #include <sublet/reporting/svg.hpp>
 #include <sublet/reporting/trace.hpp>
 #include <sublet/reporting/why_peak.hpp>
@@ -676,7 +676,7 @@ inline std::vector<growth_call> const& growth_calls()
          [](growth_input const& in) -> growth_work {
              return [&in] {
                  counted_output out;
-                 write_dot(out, in.program, [](value_id v) { return v % 8; });
+                 write_dot(out, in.program, {.slots = [](value_id v) { return v % 8; }});
              };
          }},
 #if defined(SUBLET_GROWTH_READS_JSON)

@@ -58,20 +58,23 @@ int main(int count, char** words)
     auto operation_name = [&](auto op) -> auto& { return operations[op].name; };
 
     auto const listed = sublet::plan_memory(network, options);
-    sublet::write_why_peak(std::cout, sublet::why_peak(network, listed.plan), tensor_name, operation_name);
+    sublet::write_why_peak(std::cout, sublet::why_peak(network, listed.plan),
+                           {.names = tensor_name, .steps = operation_name});
 
     // Both skips are ready early: they need nothing from the bottom.
     options.order = {0, 9, 1, 2, 6, 3, 4, 5, 7, 8, 10, 11};
     auto const planned = sublet::plan_memory(network, options);
     std::cout << "\nskip1 and skip2 as early as possible:\n";
-    sublet::write_why_peak(std::cout, sublet::why_peak(network, planned.plan), tensor_name, operation_name);
+    sublet::write_why_peak(std::cout, sublet::why_peak(network, planned.plan),
+                           {.names = tensor_name, .steps = operation_name});
 
     if (count != 2) return 0;
     auto const& buffers = planned.plan.buffers;
     auto const slots = sublet::color(buffers.size(), [&](auto b) { return buffers[b].life; });
     auto slot_of = [&](auto v) { return slots.slot_of[planned.plan.buffer_of[v]]; };
     std::ofstream file(words[1]);
-    sublet::write_dot(file, network, slot_of, tensor_name, operation_name, {.value_names = true});
+    sublet::write_dot(file, network,
+                      {.slots = slot_of, .names = tensor_name, .steps = operation_name, .value_names = true});
     if (file.flush()) return 0;
     std::cerr << words[1] << ": cannot be written\n";
     return 2;

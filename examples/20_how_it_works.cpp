@@ -18,8 +18,9 @@ void draw(std::string const& file, listing const& list, sublet::memory_plan cons
 {
     if (folder.empty()) return;
     std::ofstream out(folder + '/' + file);
-    sublet::write_svg(out, plan, list.names(),
-                      {.width = 480, .height = 240, .profile_height = 60, .title = title});
+    sublet::write_svg(
+        out, plan,
+        {.names = list.names(), .title = title, .width = 480, .height = 240, .profile_height = 60});
 }
 
 int main(int count, char** words)

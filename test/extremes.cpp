@@ -18,9 +18,9 @@
 #include <sublet/plan_memory.hpp>
 #include <sublet/plan_nested.hpp>
 #include <sublet/plan_symbolic.hpp>
+#include <sublet/reporting/csv.hpp>
 #include <sublet/reporting/dot.hpp>
 #include <sublet/reporting/html.hpp>
-#include <sublet/reporting/names.hpp>
 #include <sublet/reporting/svg.hpp>
 #include <sublet/reporting/why_peak.hpp>
 #include <sublet/sharing/share_slots.hpp>
@@ -71,7 +71,7 @@ void report(snapshot const& p, memory_plan const& plan)
     write_csv(out, plan);
     write_svg(out, plan);
     write_html(out, plan, {.program = &p});
-    write_dot(out, p, [&](value_id v) { return plan.buffer_of[v]; });
+    write_dot(out, p, {.slots = [&](value_id v) { return +plan.buffer_of[v]; }});
     for (pool_id pool = 0; pool != plan.arena_bytes.size() + 1; ++pool)
         write_why_peak(out, why_peak(p, plan, pool));
     CHECK(out);

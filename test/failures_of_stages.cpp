@@ -28,9 +28,9 @@
 #include <sublet/plan_memory.hpp>
 #include <sublet/plan_nested.hpp>
 #include <sublet/plan_symbolic.hpp>
+#include <sublet/reporting/csv.hpp>
 #include <sublet/reporting/dot.hpp>
 #include <sublet/reporting/html.hpp>
-#include <sublet/reporting/names.hpp>
 #include <sublet/reporting/svg.hpp>
 #include <sublet/reporting/why_peak.hpp>
 #include <sublet/rewriting/release.hpp>
@@ -379,15 +379,25 @@ TEST_CASE("reports end with the failure of an allocation, a name or the stream, 
             (void)write(refusing{{}, [](void const* f) { (*static_cast<polled*>(f))(); }, &poll}, named);
         });
     };
-    each([&](auto out, auto named) { return write_csv(out, plan, named), out; });
-    each([&](auto out, auto named) { return write_svg(out, plan, named), out; });
-    each([&](auto out, auto named) { return write_svg(out, plan, named, named), out; });
+    each([&](auto out, auto named) { return write_csv(out, plan, {.names = named}), out; });
+    each([&](auto out, auto named) { return write_svg(out, plan, {.names = named}), out; });
+    each([&](auto out, auto named) { return write_svg(out, plan, {.names = named, .kinds = named}), out; });
     each([&](auto out, auto named) {
-        return write_html(out, plan, plan, named, named, named, {.program = &p, .options = &options}), out;
+        return write_html(
+                   out, plan, plan,
+                   {.names = named, .kinds = named, .steps = named, .program = &p, .options = &options}),
+               out;
     });
-    each([&](auto out, auto named) { return write_why_peak(out, why, named, named), out; });
     each([&](auto out, auto named) {
-        return write_dot(out, p, [](value_id v) { return v % 3; }, named, named, {.value_names = true}), out;
+        return write_why_peak(out, why, {.names = named, .steps = named}), out;
+    });
+    each([&](auto out, auto named) {
+        return write_dot(out, p,
+                         {.slots = [](value_id v) { return v % 3; },
+                          .names = named,
+                          .steps = named,
+                          .value_names = true}),
+               out;
     });
 }
 

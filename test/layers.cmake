@@ -29,7 +29,7 @@ set(execution core graph analysis checking rewriting execution detail/text # for
 set(testing core graph analysis checking execution testing)
 set(sublet.hpp core graph analysis ordering sharing placement checking rewriting reporting planners)
 set(execution.hpp execution testing)
-set(adapt core graph adapt)
+set(adapt core graph adapt detail/text)
 # Files in sublet/detail/ that several stages include.
 foreach(room bit_rows segment_tree overwrite_matching range_sets text)
   set(detail/${room} core)

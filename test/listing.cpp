@@ -17,7 +17,7 @@
 #include <sublet/plan_memory.hpp>
 #include <sublet/plan_nested.hpp>
 #include <sublet/plan_symbolic.hpp>
-#include <sublet/reporting/names.hpp>
+#include <sublet/reporting/csv.hpp>
 #include <sublet/reporting/why_peak.hpp>
 #include <sublet/testing/synthetic.hpp>
 
@@ -239,13 +239,14 @@ TEST_CASE("checkers, orders and reports take a listing, and have its names")
     CHECK(printed(*why).find("'grow'") != std::string::npos);
 
     std::ostringstream table, rows;
-    write_why_peak(table, why_peak(list.program(), planned.plan), list.names(), list.step_names());
+    write_why_peak(table, why_peak(list.program(), planned.plan),
+                   {.names = list.names(), .steps = list.step_names()});
     std::string const text = table.str(); // as wide as the address of a value without a name
     std::size_t const step = text.find_first_not_of(' ', text.find("big ") + 3);
     REQUIRE(step < text.size());
     CHECK(text.compare(step, 4, "grow") == 0);
     CHECK(table.str().find("image") != std::string::npos);
-    write_csv(rows, planned.plan, list.names());
+    write_csv(rows, planned, {.names = list.names()});
     std::ostringstream address;
     address << static_cast<void const*>(&small);
     CHECK(rows.str().find("\n" + address.str() + ",1,3,16,") != std::string::npos); // one without a name

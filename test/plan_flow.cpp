@@ -11,7 +11,7 @@
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/listing.hpp>
 #include <sublet/plan_memory.hpp>
-#include <sublet/reporting/names.hpp>
+#include <sublet/reporting/csv.hpp>
 #include <sublet/reporting/svg.hpp>
 
 #include <doctest/doctest.h>
@@ -154,10 +154,10 @@ TEST_CASE("tables and pictures get a row for each range, and no row covers a hol
     snapshot const p = program_of(2, {{{1, 2}, {}, {0}}, {{3}, {}, {1}}, {{}, {0}, {}}, {{}, {1}, {}}});
     planned_flow const planned = plan_flow(p, {.bytes = 64, .order = {0, 1, 3, 2}});
     std::ostringstream table, picture;
-    write_csv(table, planned.by_range());
+    write_csv(table, planned);
     CHECK(table.str() == "id,lower,upper,size,offset\n0,0,1,64,0\n0,3,4,64,0\n1,1,3,64,0\n");
     CHECK(planned.by_range().buffer_of == std::vector<buffer_id>{0, 2});
-    write_svg(picture, planned.by_range());
+    write_svg(picture, planned);
     CHECK(picture.str().find("positions [3, 4), 64 bytes at") != std::string::npos);
     CHECK(picture.str().find("positions [0, 4)") == std::string::npos);
 }

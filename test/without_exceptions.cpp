@@ -80,10 +80,10 @@ int main(int count, char**)
     std::cout << "\nslots: " << colored.plan.slots << '\n';
 
     std::ostringstream text;
-    sublet::write_csv(text, planned.plan);
-    sublet::write_svg(text, planned.plan);
+    sublet::write_csv(text, planned);
+    sublet::write_svg(text, planned);
     sublet::write_html(text, planned);
-    sublet::write_dot(text, block.program(), [&](sublet::value_id v) { return colored.plan.slot_of[v]; });
+    sublet::write_dot(text, block.program(), {.slots = colored.plan.slot_of});
     if (text.str().empty()) return failed("write");
     std::cout << "all is well\n"; // CTest looks at what is printed, not at the exit status
     return 0;

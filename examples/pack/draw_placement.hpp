@@ -69,31 +69,33 @@ inline void write_page(std::ostream& out, lifetimes const& table, sublet::placem
     sublet::memory_plan const plan = occupied_parts(table.problem, placed);
     sublet::plan_options const pins{.bytes = 0,
                                     .pinned = [&](auto v) { return table.problem.buffers[+v].pinned; }};
-    sublet::html_options page{.title = title,
+    sublet::html_options page{.names = id_of,
+                              .title = title,
                               .before = "before the search",
                               .after = "placed",
                               .options = &pins,
                               .lower_bounds = {placed.pools[0].lower_bound}};
     if (!with_before) {
-        sublet::write_html(out, plan, id_of, page);
+        sublet::write_html(out, plan, page);
         return;
     }
     sublet::placement before;
     if (is_placed_by_hints(table.problem, before)) page.before = "as the table says";
     else before = sublet::place(table.problem, {.effort = sublet::effort::fast});
-    sublet::write_html(out, occupied_parts(table.problem, before), plan, id_of, page);
+    sublet::write_html(out, occupied_parts(table.problem, before), plan, page);
 }
 
 inline void draw_placement(std::ostream& out, lifetimes const& table, sublet::placement const& placed,
                            std::string const& title)
 {
-    sublet::write_svg(out, occupied_parts(table.problem, placed), [&](auto v) { return table.id_of(+v); },
-                      {.title = title});
+    sublet::write_svg(out, occupied_parts(table.problem, placed),
+                      {.names = [&](auto v) { return table.id_of(+v); }, .title = title});
 }
 
 inline void trace_placement(std::ostream& out, lifetimes const& table, sublet::placement const& placed)
 {
-    sublet::write_trace(out, occupied_parts(table.problem, placed), [&](auto v) { return table.id_of(+v); });
+    sublet::write_trace(out, occupied_parts(table.problem, placed),
+                        {.names = [&](auto v) { return table.id_of(+v); }});
 }
 
 } // namespace pack

@@ -16,9 +16,9 @@
 #include "summary.hpp"
 #include "timed_plan.hpp"
 
+#include <sublet/reporting/csv.hpp>
 #include <sublet/reporting/dot.hpp>
 #include <sublet/reporting/html.hpp>
-#include <sublet/reporting/names.hpp>
 #include <sublet/reporting/svg.hpp>
 #include <sublet/reporting/trace.hpp>
 #include <sublet/reporting/why_peak.hpp>
@@ -80,7 +80,12 @@ void write_page(std::ostream& out, arguments const& args, network const& net, pl
     auto name_of = [&](auto v) -> auto& { return net.values[v].name; };
     auto kind_of = [&](auto v) { return net.kind_of(v); };
     auto label_of = [&](auto op) -> auto& { return net.operations[op].label; };
-    sublet::html_options page{.title = title, .program = &program, .options = &options};
+    sublet::html_options page{.names = name_of,
+                              .kinds = kind_of,
+                              .steps = label_of,
+                              .title = title,
+                              .program = &program,
+                              .options = &options};
     if (args.before) {
         plan_settings plain = wanted;
         if (wanted.handoffs) plain.handoffs = false, plain.workers = 0;
@@ -89,11 +94,11 @@ void write_page(std::ostream& out, arguments const& args, network const& net, pl
         page.after = wanted.handoffs ? "with hand-offs" : "planned";
         timed_plan const first = plan(net, plain);
         if (first.planned) {
-            sublet::write_html(out, first.planned, timed.planned, name_of, kind_of, label_of, page);
+            sublet::write_html(out, first.planned, timed.planned, page);
             return;
         }
     }
-    sublet::write_html(out, timed.planned, name_of, kind_of, label_of, page);
+    sublet::write_html(out, timed.planned, page);
 }
 
 int run_any_batch(arguments const& args, network const& net, std::vector<sublet::node_id> const& order,
@@ -149,11 +154,14 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     std::string const title = std::filesystem::path(args.model).filename().string();
     auto kind_of = [&](auto v) { return net.kind_of(v); };
     auto life_of = [&](auto b) { return planned.plan.buffers[b].slot_life(); };
-    write_if_asked(args.csv, [&](auto& to) { sublet::write_csv(to, planned.plan, name_of); });
-    write_if_asked(
-        args.svg, [&](auto& to) { sublet::write_svg(to, planned.plan, name_of, kind_of, {.title = title}); });
+    if (planned) {
+        write_if_asked(args.csv, [&](auto& to) { sublet::write_csv(to, planned, {.names = name_of}); });
+        write_if_asked(args.svg, [&](auto& to) {
+            sublet::write_svg(to, planned, {.names = name_of, .kinds = kind_of, .title = title});
+        });
+        write_if_asked(args.trace, [&](auto& to) { sublet::write_trace(to, planned, {.names = name_of}); });
+    }
     write_if_asked(args.html, [&](auto& to) { write_page(to, args, net, wanted, timed, title); });
-    write_if_asked(args.trace, [&](auto& to) { sublet::write_trace(to, planned.plan, name_of); });
     auto label_of = [&](auto op) -> auto& { return net.operations[op].label; };
     sublet::slot_plan const slots =
         timed.concurrent ? timed.concurrent->slots : sublet::color(planned.plan.buffers.size(), life_of);
@@ -162,11 +170,16 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
         return b == sublet::no_buffer ? sublet::no_slot : slots.slot_of[b];
     };
     write_if_asked(args.dot, [&](auto& to) {
-        sublet::write_dot(to, as_program(net), slot_of, name_of, label_of,
-                          {.title = title, .given_without_slot = false});
+        sublet::write_dot(to, as_program(net),
+                          {.slots = slot_of,
+                           .names = name_of,
+                           .steps = label_of,
+                           .title = title,
+                           .given_without_slot = false});
     });
     write_if_asked(args.why_peak, [&](auto& to) {
-        sublet::write_why_peak(to, sublet::why_peak(as_program(net), planned.plan), name_of, label_of);
+        sublet::write_why_peak(to, sublet::why_peak(as_program(net), planned.plan),
+                               {.names = name_of, .steps = label_of});
     });
     summary const s{.model = args.model,
                     .operations = net.operations.size(),

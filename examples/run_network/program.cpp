@@ -143,7 +143,7 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
 #endif
     }
     auto name_of = [&](sublet::step_id s) -> auto& { return all.net.operations[s].label; };
-    auto write = [&](auto& to) { sublet::write_trace(to, trace, name_of); };
+    auto write = [&](auto& to) { sublet::write_trace(to, trace, {.steps = name_of}); };
     if (!args.trace.empty() && !written::write_file(args.trace, write))
         throw input_error(args.trace + ": cannot be written");
     run_comparison const compared = compare_runs(runs);

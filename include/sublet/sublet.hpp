@@ -71,7 +71,8 @@
 #include <sublet/rewriting/release.hpp> // when to release storage                     releases()
 
 // Reports.
-#include <sublet/reporting/names.hpp>    // value names; plans as CSV tables           write_csv()
+#include <sublet/reporting/names.hpp>    // names of values and steps for all reports  names_of
+#include <sublet/reporting/csv.hpp>      // plans as tables                            write_csv()
 #include <sublet/reporting/json.hpp>     // all of a plan as JSON                      write_json()
 #include <sublet/reporting/trace.hpp>    // lifetimes as trace events                  write_trace()
 #include <sublet/reporting/svg.hpp>      // memory map as SVG picture                  write_svg()

@@ -39,10 +39,15 @@ std::string written(memory_plan const& plan)
 std::string refusal(std::string_view text)
 {
     json_plan const read = read_json(text);
-    CHECK(read.plan.has_value() == read.error.empty());
-    if (read.plan) return "";
+    if (read) return "";
+    CHECK(read.plan == memory_plan{});
     CHECK(read.names.empty());
-    return std::to_string(read.line) + ":" + std::to_string(read.column) + " " + read.error;
+    json_plan::failure const& why = read.error();
+    std::string const line = std::to_string(why.line), column = std::to_string(why.column);
+    std::ostringstream out;
+    CHECK(&(out << why) == &out);
+    CHECK(out.str() == "line " + line + ", column " + column + ": " + why.sentence);
+    return line + ":" + column + " " + why.sentence;
 }
 
 /// A document with these members, and the others empty.
@@ -125,15 +130,30 @@ TEST_CASE("a plan that is written and read is the same plan")
     plan_options const options{.bytes = std::vector{64, 96, 32}};
     memory_plan const plan = plan_memory(program, options).plan;
     std::ostringstream out;
-    write_json(out, plan, [](value_id v) { return "<\"" + std::to_string(v) + "\\&\n>"; });
+    write_json(out, plan, {.names = [](value_id v) { return "<\"" + std::to_string(v) + "\\&\n>"; }});
     json_plan const read = read_json(out.str());
-    REQUIRE(read.plan);
-    CHECK(*read.plan == plan);
+    REQUIRE(read);
+    CHECK(read.plan == plan);
     CHECK(read.names == std::vector<std::string>{"<\"0\\&\n>", "<\"1\\&\n>", "<\"2\\&\n>"});
-    CHECK(!check_plan(program, *read.plan, options));
+    CHECK(!check_plan(program, read.plan, options));
 
     std::istringstream in(out.str());
     CHECK(read_json(in).plan == plan);
+}
+
+TEST_CASE("a plan that is read is reported as a planned one, and an error is no plan")
+{
+    json_plan const read =
+        read_json(replaced(with(one_buffer), R"({"buffer":0})", R"({"buffer":0,"name":"a"})"));
+    REQUIRE(read);
+    CHECK_THROWS_WITH(static_cast<void>(read.error()), "sublet: a plan has no error");
+    std::ostringstream out;
+    write_json(out, read, {.names = read.names});
+    CHECK(read_json(out.str()).plan == read.plan);
+    CHECK(read_json(out.str()).names == read.names);
+    CHECK_THROWS_WITH(write_json(out, read_json("{\n")),
+                      "sublet: there is no plan to write: line 2, column 1: the text ends too early");
+    CHECK(read_json("[]").error().sentence == "a plan is an object"); // of a temporary
 }
 
 TEST_CASE("an empty plan is read")
@@ -151,9 +171,9 @@ TEST_CASE("plans of random programs are read as they are")
         auto const planned = plan_memory(drawn.program, drawn.options);
         if (!planned) continue;
         json_plan const read = read_json(written(planned.plan));
-        REQUIRE_MESSAGE(read.plan, read.error);
-        CHECK(*read.plan == planned.plan);
-        CHECK(!check_plan(drawn.program, *read.plan, drawn.options));
+        REQUIRE(read);
+        CHECK(read.plan == planned.plan);
+        CHECK(!check_plan(drawn.program, read.plan, drawn.options));
     }
 }
 
@@ -168,8 +188,8 @@ TEST_CASE("plans of random tasks, with hand-offs, are read as they are")
         REQUIRE(planned);
         handoffs += planned.plan.handoffs.size();
         json_plan const read = read_json(written(planned.plan));
-        REQUIRE_MESSAGE(read.plan, read.error);
-        CHECK(*read.plan == planned.plan);
+        REQUIRE(read);
+        CHECK(read.plan == planned.plan);
     }
     if (rounds(200) >= 200) CHECK(handoffs > 0);
 }
@@ -181,8 +201,8 @@ TEST_CASE("random plans with all that a plan can hold are read as they are")
         random_source pick{std::mt19937(seed)};
         memory_plan const plan = draw_plan(pick);
         json_plan const read = read_json(written(plan));
-        REQUIRE_MESSAGE(read.plan, read.error);
-        CHECK(*read.plan == plan);
+        REQUIRE(read);
+        CHECK(read.plan == plan);
     }
 }
 
@@ -193,8 +213,8 @@ TEST_CASE("the order of members and space between tokens have no meaning")
         "\"buffers\":[],\"blocks\":[],\"pools\":[],\"valid_for\":\"control_flow\","
         "\"sublet_plan\":1}\n\n";
     json_plan const read = read_json(text);
-    REQUIRE_MESSAGE(read.plan, read.error);
-    CHECK(read.plan->valid_for == program_reading::control_flow);
+    REQUIRE(read);
+    CHECK(read.plan.valid_for == program_reading::control_flow);
 }
 
 TEST_CASE("a value without a name has none, whatever stands before it")
@@ -203,7 +223,7 @@ TEST_CASE("a value without a name has none, whatever stands before it")
         replaced(with(one_buffer), R"({"root":0)", R"({"name":"of the buffer","root":0)");
     json_plan const read = read_json(
         replaced(text, R"([{"buffer":0}])", R"([{"buffer":0},{"name":"b","buffer":null},{"buffer":null}])"));
-    REQUIRE_MESSAGE(read.plan, read.error);
+    REQUIRE(read);
     CHECK(read.names == std::vector<std::string>{"", "b", ""});
 }
 
@@ -252,7 +272,7 @@ TEST_CASE("an error says what is wrong and where")
                               "\"18446744073709551615\"", "\"99999999999999999999\"", "null", "\"0x1\""})
         CHECK(refusal("{\"pools\": [{\"arena_bytes\": " + std::string(bytes) + "}]}") ==
               "1:28 'arena_bytes' is a string of digits, from \"0\" to \"18446744073709551614\"");
-    CHECK(read_json(with("\"pools\":[{\"arena_bytes\":\"18446744073709551614\"}]")).plan->arena_bytes[0] ==
+    CHECK(read_json(with("\"pools\":[{\"arena_bytes\":\"18446744073709551614\"}]")).plan.arena_bytes[0] ==
           no_size - 1);
 }
 
@@ -310,7 +330,7 @@ TEST_CASE("a document that is cut short anywhere is refused")
     random_source pick{std::mt19937(first_seed())};
     std::string const text = written(draw_plan(pick));
     for (std::size_t length = 0; length + 1 < text.size(); ++length)
-        CHECK(!read_json(std::string_view(text).substr(0, length)).plan);
+        CHECK(!read_json(std::string_view(text).substr(0, length)));
 }
 
 TEST_CASE("a damaged document is refused, or a plan that is written as it is read")
@@ -330,8 +350,8 @@ TEST_CASE("a damaged document is refused, or a plan that is written as it is rea
             if (text.empty()) text = " ";
         }
         json_plan const read = read_json(text);
-        CHECK(read.plan.has_value() == read.error.empty());
-        if (read.plan) CHECK(read_json(written(*read.plan)).plan == read.plan);
+        if (read) CHECK(read_json(written(read.plan)).plan == read.plan);
+        else CHECK(!read.error().sentence.empty());
     }
 }
 
@@ -350,9 +370,9 @@ TEST_CASE("whatever is read of a damaged plan, the checker finds what is wrong w
         if (at == text.size()) continue;
         text[at] = static_cast<char>('0' + pick.below(10));
         json_plan const read = read_json(text);
-        if (!read.plan) continue;
-        bool const is_sound = !check_plan(drawn.program, *read.plan, drawn.options);
-        if (*read.plan == planned.plan) CHECK(is_sound);
+        if (!read) continue;
+        bool const is_sound = !check_plan(drawn.program, read.plan, drawn.options);
+        if (read.plan == planned.plan) CHECK(is_sound);
         ++(is_sound ? sound : unsound);
     }
     if (rounds(1000) < 1000) return;
@@ -366,7 +386,9 @@ TEST_CASE("a stream that cannot be read is an error")
         int_type underflow() override { throw std::runtime_error("no disk"); }
     } source;
     std::istream in(&source);
-    CHECK(read_json(in).error == "the text cannot be read to its end");
+    json_plan const read = read_json(in);
+    REQUIRE(!read);
+    CHECK(read.error() == json_plan::failure{"the text cannot be read to its end", 1, 1});
 }
 
 } // namespace this_test

@@ -86,7 +86,7 @@ TEST_CASE("times are written in microseconds with three decimals, and steps by n
     cpu_executor run(diamond(), options, no_plan{}, traced_kernel{&trace, synthetic_kernel{}});
     run.run();
     std::ostringstream out;
-    write_trace(out, trace, [](step_id s) { return "step\t" + std::to_string(s); });
+    write_trace(out, trace, {.steps = [](step_id s) { return "step\t" + std::to_string(s); }});
     trace_reading const read(out.str());
     auto const& events = read.events.at({1, 1});
     for (step_id s = 0; s != 6; ++s) {

@@ -55,11 +55,11 @@ void check_well_formed(std::string_view text)
     if (!good || quoted || braces != 0) FAIL_CHECK(text);
 }
 
-template <class Program, class... Arguments>
-std::string dot(Program const& program, Arguments... arguments)
+template <class Program>
+std::string dot(Program const& program, dot_options const& options = {})
 {
     std::ostringstream out;
-    CHECK(&write_dot(out, program, arguments...) == &out);
+    CHECK(&write_dot(out, program, options) == &out);
     check_well_formed(out.str());
     return out.str();
 }
@@ -201,13 +201,11 @@ snapshot five_steps()
 TEST_CASE("five steps and their slots give the expected picture")
 {
     std::string const steps[] = {"load", "blur", "edges", "sharpen", "shrink"};
-    std::string const text = dot(
-        five_steps(),
-        [](auto v) {
-            return std::vector{0, 1, 2, 1, 0}[v];
-        },
-        [](auto v) { return std::string(1, "abcde"[v]); }, [&](auto s) { return steps[s]; },
-        dot_options{.title = "Five", .value_names = true});
+    std::string const text = dot(five_steps(), {.slots = {0, 1, 2, 1, 0},
+                                                .names = [](auto v) { return std::string(1, "abcde"[v]); },
+                                                .steps = steps,
+                                                .title = "Five",
+                                                .value_names = true});
     CHECK(text == R"--(digraph program {
 label="Five"; labelloc=t; rankdir=TB; ranksep=0.3; nodesep=0.2; color=gray60; fontname=Helvetica; fontsize=11
 node [shape=box, style=filled, fillcolor=white, color=gray40, fontname=Helvetica, fontsize=11, height=0.3, margin="0.12,0.05"]
@@ -256,9 +254,8 @@ TEST_CASE("in a loop nodes of several steps are framed, phis are dotted, and bac
         }
         if (n == 3) s.use(i);
     });
-    CHECK(body(dot(program, [](auto v) {
-              return v == 3 ? -1 : v == 1 ? 1 : 0;
-          })) == R"--(s0 [label="step 0", tooltip="defines value 0 (slot 0)", fillcolor="#a7dbfa"]
+    CHECK(body(dot(program, {.slots = {0, 1, 0, -1, 0}})) ==
+          R"--(s0 [label="step 0", tooltip="defines value 0 (slot 0)", fillcolor="#a7dbfa"]
 subgraph cluster_1 {
 label="node 1"
 s1 [label="step 1", tooltip="defines value 2 (slot 0)", fillcolor="#a7dbfa"]
@@ -290,12 +287,9 @@ s1 -> s4 [color="#2f82b4", tooltip="value 2 (slot 0)"]
 
 TEST_CASE("an empty program gives an empty picture")
 {
-    CHECK(body(dot(snapshot(), [](auto) { return 0; })) == "}\n");
-    CHECK(count(dot(snapshot(), [](auto) { return 0; }), "rankdir=TB") == 1);
-    CHECK(count(dot(
-                    snapshot(), [](auto) { return 0; }, detail::own_id{}, detail::own_id{},
-                    dot_options{.sideways = true}),
-                "rankdir=LR") == 1);
+    CHECK(body(dot(snapshot(), {.slots = 0})) == "}\n");
+    CHECK(count(dot(snapshot(), {.slots = 0}), "rankdir=TB") == 1);
+    CHECK(count(dot(snapshot(), {.slots = 0, .sideways = true}), "rankdir=LR") == 1);
 }
 
 TEST_CASE("a step that defines values of several slots has stripes, each slot once")
@@ -303,7 +297,7 @@ TEST_CASE("a step that defines values of several slots has stripes, each slot on
     auto const program = sequence(1, 4, [](auto, effect_sink& s) {
         for (int v : {3, 0, 1, 2, 0}) s.def(v);
     });
-    std::string const text = dot(program, [](int v) { return v == 3 ? -1 : v / 2; });
+    std::string const text = dot(program, {.slots = [](int v) { return v == 3 ? -1 : v / 2; }});
     CHECK(count(text, "fillcolor=\"#a7dbfa:#f1fa8a:#ffffff\", style=\"striped\"") == 1);
     CHECK(
         count(
@@ -320,7 +314,7 @@ TEST_CASE("an input is drawn once, in the colour of its slot, for all its users"
     auto uses = [](auto) { return std::vector{0, 0, 1}; };
     auto const program =
         sequence(3, 2, uses, [](auto s) { return s == 1 ? std::vector{1} : std::vector<int>{}; });
-    std::string const text = dot(program, [](auto v) { return v == 0 ? 4 : -1; });
+    std::string const text = dot(program, {.slots = [](auto v) { return v == 0 ? 4 : -1; }});
     CHECK(count(text, "shape=ellipse") == 2); // value 1 is an input of steps 0 and 1, and written by step 1
     CHECK(count(text, "v0 [label=\"value 0\", shape=ellipse, tooltip=\"given: value 0 (slot 4)\"") == 1);
     CHECK(count(text, "v0 -> s") == 3);
@@ -336,9 +330,7 @@ TEST_CASE("inputs without a slot are left out with all their edges by option")
         else step.use(3);
     });
     auto slot_of = [](auto v) { return v < 2 ? no_slot : slot_id{+v}; };
-    auto drawn = [&](auto slots, bool all) {
-        return dot(p, slots, detail::own_id{}, detail::own_id{}, dot_options{.given_without_slot = all});
-    };
+    auto drawn = [&](auto slots, bool all) { return dot(p, {.slots = slots, .given_without_slot = all}); };
     std::string const all = drawn(slot_of, true), few = drawn(slot_of, false);
     CHECK(count(all, "(no slot)") == 6); // two ellipses, four edges
     CHECK(count(few, "(no slot)") == 0);
@@ -352,9 +344,9 @@ TEST_CASE("names cannot break the file")
 {
     std::string const name = "a\\N \"b\"\n&lt;\x01\xFF{}ä\\";
     auto const named = [&](auto) -> auto& { return name; };
-    std::string const text = dot(
-        five_steps(), [](auto) { return 0; }, named, named,
-        dot_options{.title = "\"\\G\"\n&", .value_names = true});
+    std::string const text =
+        dot(five_steps(),
+            {.slots = 0, .names = named, .steps = named, .title = "\"\\G\"\n&", .value_names = true});
     CHECK(count(text, R"(label="a\\N \"b\"&amp;lt;?{}ä\\")") == 5);
     CHECK(count(text, R"(label=" a\\N \"b\"&amp;lt;?{}ä\\")") == 5);
     CHECK(count(text, R"--(tooltip="a\\N \"b\"&amp;lt;?{}ä\\ (slot 0)")--") == 5);
@@ -364,14 +356,9 @@ TEST_CASE("names cannot break the file")
 TEST_CASE("names of values are written at the edges by option only")
 {
     auto name = [](auto) { return "tensor"; };
-    CHECK(count(dot(
-                    five_steps(), [](auto) { return 0; }, name),
-                "label=\" tensor\"") == 0);
-    CHECK(count(dot(
-                    five_steps(), [](auto) { return 0; }, name),
-                "tooltip=\"tensor (slot 0)\"") == 5);
-    std::string const asked = dot(
-        five_steps(), [](auto) { return 0; }, name, detail::own_id{}, dot_options{.value_names = true});
+    CHECK(count(dot(five_steps(), {.slots = 0, .names = name}), "label=\" tensor\"") == 0);
+    CHECK(count(dot(five_steps(), {.slots = 0, .names = name}), "tooltip=\"tensor (slot 0)\"") == 5);
+    std::string const asked = dot(five_steps(), {.slots = 0, .names = name, .value_names = true});
     CHECK(count(asked, "label=\" tensor\"") == 5);
 }
 
@@ -379,17 +366,28 @@ TEST_CASE("the slot function is called once per value, and a program without slo
 {
     std::vector<int> asked(5, 0);
     std::string const text =
-        dot(five_steps(), [&](int v) { return ++asked[static_cast<std::size_t>(v)], -1ll; });
+        dot(five_steps(), {.slots = [&](int v) { return ++asked[static_cast<std::size_t>(v)], -1ll; }});
     CHECK(asked == std::vector<int>(5, 1));
     CHECK(count(text, "cluster_slots") == 0);
     CHECK(count(text, "fillcolor=\"#ffffff\"") == 5);
-    CHECK(text == dot(five_steps(), [](auto) { return no_slot; }));
+    CHECK(text == dot(five_steps(), {.slots = no_slot}));
+    CHECK(text == dot(five_steps()));
+}
+
+TEST_CASE("slots are a table, as the colouring of a program has it, and one of another program is refused")
+{
+    slot_plan const colored{.slot_of = {0, 1, 2, 1, 0}, .slots = 3};
+    CHECK(dot(five_steps(), {.slots = colored.slot_of}) == dot(five_steps(), {.slots = {0, 1, 2, 1, 0}}));
+    std::ostringstream out;
+    CHECK_THROWS_WITH_AS(write_dot(out, five_steps(), {.slots = {0, 1}}),
+                         "sublet: the table of slots has 2 entries for 5 values", precondition_error);
+    CHECK(out.str().empty());
 }
 
 TEST_CASE("a minimal program is accepted")
 {
     archetype::program const poorest(3);
-    CHECK(dot(poorest, [](auto) { return 0; }) == dot(snapshot(poorest), [](auto) { return 0; }));
+    CHECK(dot(poorest, {.slots = 0}) == dot(snapshot(poorest), {.slots = 0}));
 }
 
 TEST_CASE("black text is readable on the colours of slots, and their lines are visible on white")
@@ -435,7 +433,7 @@ TEST_CASE("in random programs each use is one edge from the def that it reads, a
         CAPTURE(seed);
         random_source draw{std::mt19937(seed)};
         snapshot const program = draw_named_program(draw);
-        std::string const text = dot(program, [](auto v) { return v % 3; });
+        std::string const text = dot(program, {.slots = [](auto v) { return v % 3; }});
         auto const found = edges(text);
         CHECK(found == expected_edges(program));
         for (step_id s = 0; s != program.steps(); ++s)

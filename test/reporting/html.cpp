@@ -98,9 +98,10 @@ TEST_CASE("a page holds its plan as rows, with names and kinds by number")
 {
     std::string const names[] = {"conv1", "bias", "relu", "pool", "softmax"};
     std::string const kinds[] = {"Conv", "Conv", "Relu", "Pool", "Softmax"};
-    std::string const page = html(
-        five_buffers(), [&](auto v) -> auto& { return names[v]; }, [&](auto v) -> auto& { return kinds[v]; },
-        sublet::html_options{.title = "Five"});
+    std::string const page =
+        html(five_buffers(), sublet::html_options{.names = names,
+                                                  .kinds = [&](auto v) -> auto& { return kinds[v]; },
+                                                  .title = "Five"});
     CHECK(count(page, "<title>Five</title>") == 1);
     CHECK(count(page, "<h1>Five</h1>") == 1);
     check_json(data_of(page));
@@ -152,7 +153,9 @@ TEST_CASE("a planner's result adds its sentence, bounds, in-place pairs and, wit
     auto const letter = [](auto v) { return std::string(1, static_cast<char>('a' + v)); };
     auto const step = [](auto s) { return "step " + std::to_string(s + 1); };
     auto const page =
-        html(planned, letter, letter, step, sublet::html_options{.program = &program, .options = &options});
+        html(planned,
+             sublet::html_options{
+                 .names = letter, .kinds = letter, .steps = step, .program = &program, .options = &options});
     std::string const data = data_of(page);
     check_json(data);
     CHECK(member(data, "report") == "\"88 B instead of 88 B; no plan in this order goes below 88 B\"");
@@ -176,7 +179,7 @@ TEST_CASE("the result for a listing is written with the names of its handles")
     list.step("load").make("image", {.bytes = 64});
     list.step("blur").read("image").make("blurred", {.bytes = 32, .role = sublet::value_role::output});
     auto const planned = sublet::plan_memory(list);
-    auto const page = html(planned, [&](auto v) { return list.handle(v); });
+    auto const page = html(planned, sublet::html_options{.names = [&](auto v) { return list.handle(v); }});
     CHECK(member(data_of(page), "names") == R"(["image","blurred"])");
     CHECK(member(data_of(page), "size") == "[64,32]");
 }
@@ -201,9 +204,9 @@ TEST_CASE("two plans are in one page, with their labels and one list of names")
     CHECK(member(data, "names") == R"(["0","1","2"])");
     CHECK(count(data, "\"holds\":[0,1,2]") == 1);
     CHECK(count(data, "\"holds\":[0,0,0]") == 1);
-    CHECK(page == html(
-                      apart, in_place, [](auto v) { return v; },
-                      sublet::html_options{.before = "apart", .program = &program}));
+    CHECK(page == html(apart, in_place,
+                       sublet::html_options{
+                           .names = [](auto v) { return v; }, .before = "apart", .program = &program}));
 }
 
 TEST_CASE("with hand-offs, positions are those of an order that keeps them, and the critical path is named")
@@ -296,9 +299,14 @@ TEST_CASE("no name, kind, step, label or title can end the script or break the d
     auto const bad = [&](auto) -> auto& { return name; };
     auto const program = sublet::sequence(2, 2, [](auto s, sublet::effect_sink& step) { step.def(+s); });
     auto const planned = sublet::plan_memory(program, {.bytes = 8});
-    auto const page =
-        html(planned, planned, bad, bad, bad,
-             sublet::html_options{.title = name, .before = name, .after = name, .program = &program});
+    auto const page = html(planned, planned,
+                           sublet::html_options{.names = bad,
+                                                .kinds = bad,
+                                                .steps = bad,
+                                                .title = name,
+                                                .before = name,
+                                                .after = name,
+                                                .program = &program});
     std::string const data = data_of(page);
     check_json(data);
     std::string const shown = "\"\\u003c/script>\\u003c!--\\u003cscript>\\\"\\\\&?\xE2\x80\xA8\"";
@@ -330,7 +338,8 @@ TEST_CASE("random plans give data that can be read, and each drawn row once")
             return random_name;
         };
         auto const plan = plan_of(buffers);
-        auto const data = data_of(html(plan, name_of, name_of, name_of));
+        auto const data =
+            data_of(html(plan, sublet::html_options{.names = name_of, .kinds = name_of, .steps = name_of}));
         check_json(data);
         std::string const roots = member(data, "root");
         CHECK((roots == "[]" ? 0 : count(roots, ",") + 1) == drawn);

@@ -68,17 +68,22 @@ void write_random_page(std::string const& file, std::size_t values, unsigned poo
     auto kind_of = [&](auto v) { return "kind " + std::to_string(steps.bytes[v] % 13); };
     auto step_name = [](auto s) { return "operation " + std::to_string(s); };
     std::string const title = std::to_string(values) + " buffers";
-    sublet::html_options const page{.title = title, .program = &program, .options = &options};
+    sublet::html_options const page{.names = name_of,
+                                    .kinds = kind_of,
+                                    .steps = step_name,
+                                    .title = title,
+                                    .program = &program,
+                                    .options = &options};
     options.in_place = false;
     sublet::planned_memory const apart = sublet::plan_memory(program, options);
     std::ofstream out(file, std::ios::binary);
     if (!with_before) {
-        sublet::write_html(out, apart, name_of, kind_of, step_name, page);
+        sublet::write_html(out, apart, page);
         return;
     }
     options.in_place = true;
     sublet::planned_memory const in_place = sublet::plan_memory(program, options);
-    sublet::write_html(out, apart, in_place, name_of, kind_of, step_name, page);
+    sublet::write_html(out, apart, in_place, page);
 }
 
 void write_page_with_handoffs(std::string const& file)
@@ -91,8 +96,13 @@ void write_page_with_handoffs(std::string const& file)
     auto name_of = [](auto v) { return "value " + std::to_string(v); };
     auto step_name = [](auto s) { return "operation " + std::to_string(s); };
     std::ofstream out(file, std::ios::binary);
-    sublet::write_html(out, planned, name_of, name_of, step_name,
-                       {.title = "Hand-offs", .program = &program, .options = &options});
+    sublet::write_html(out, planned,
+                       {.names = name_of,
+                        .kinds = name_of,
+                        .steps = step_name,
+                        .title = "Hand-offs",
+                        .program = &program,
+                        .options = &options});
 }
 
 /// Branches that join again, one after the other: live ranges have holes.
@@ -119,7 +129,8 @@ void write_page_with_holes(std::string const& file)
     auto const planned = sublet::plan_flow(program, options);
     auto name_of = [](auto v) { return "value " + std::to_string(v); };
     std::ofstream out(file, std::ios::binary);
-    sublet::write_html(out, planned, name_of, {.title = "Holes", .program = &program, .options = &options});
+    sublet::write_html(out, planned,
+                       {.names = name_of, .title = "Holes", .program = &program, .options = &options});
 }
 
 /// The name of each buffer is the begin of the reason for its offset.
@@ -146,7 +157,7 @@ void write_page_of_reasons(std::string const& file)
         .bytes = 0, .pinned = [](auto v) { return v == 4 ? sublet::byte_count{100} : sublet::no_offset; }};
     auto name_of = [&](auto v) -> auto& { return names[v]; };
     std::ofstream out(file, std::ios::binary);
-    sublet::write_html(out, plan, name_of, {.title = "Reasons", .options = &options});
+    sublet::write_html(out, plan, {.names = name_of, .title = "Reasons", .options = &options});
 }
 
 void write_hostile_page(std::string const& file)
@@ -164,8 +175,9 @@ void write_hostile_page(std::string const& file)
     plan.arena_bytes = {6 * size};
     std::ofstream out(file, std::ios::binary);
     auto name_of = [&](auto v) -> auto& { return names[v]; };
-    sublet::write_html(out, plan, name_of, name_of,
-                       {.title = "</title><script>document.title = 'broken'</script>"});
+    sublet::write_html(
+        out, plan,
+        {.names = name_of, .kinds = name_of, .title = "</title><script>document.title = 'broken'</script>"});
 }
 
 /// A megabyte in one word, in many words, and in characters of four bytes; each begins and ends with its
@@ -190,8 +202,13 @@ void write_page_of_long_names(std::string const& file)
     sublet::plan_options const options{.bytes = 64, .in_place = false};
     auto name_of = [&](auto v) -> auto& { return names[v]; };
     std::ofstream out(file, std::ios::binary);
-    sublet::write_html(out, sublet::plan_memory(program, options), name_of, name_of, name_of,
-                       {.title = "Long names", .program = &program, .options = &options});
+    sublet::write_html(out, sublet::plan_memory(program, options),
+                       {.names = name_of,
+                        .kinds = name_of,
+                        .steps = name_of,
+                        .title = "Long names",
+                        .program = &program,
+                        .options = &options});
 }
 
 } // namespace

@@ -20,7 +20,7 @@ namespace {
 std::string json(memory_plan const& plan, std::vector<std::string> const& names)
 {
     std::ostringstream out;
-    write_json(out, plan, [&](auto v) -> auto& { return names[v]; });
+    write_json(out, plan, {.names = names});
     return out.str();
 }
 

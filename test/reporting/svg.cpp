@@ -23,9 +23,12 @@ TEST_CASE("five buffers give the expected picture")
 {
     std::string const names[] = {"conv1", "bias", "relu", "pool", "softmax"};
     std::string const kinds[] = {"Conv", "Conv", "Relu", "Pool", "Softmax"};
-    std::string const text = svg(
-        five_buffers(), [&](auto v) -> auto& { return names[v]; }, [&](auto v) -> auto& { return kinds[v]; },
-        sublet::svg_options{.width = 400, .height = 80, .profile_height = 40, .title = "Five"});
+    std::string const text = svg(five_buffers(), {.names = names,
+                                                  .kinds = [&](auto v) -> auto& { return kinds[v]; },
+                                                  .title = "Five",
+                                                  .width = 400,
+                                                  .height = 80,
+                                                  .profile_height = 40});
     CHECK(
         text.substr(0, text.find("<style>")) ==
         R"(<svg xmlns="http://www.w3.org/2000/svg" role="img" width="400" height="320" viewBox="0 0 400 320">
@@ -97,7 +100,7 @@ TEST_CASE("an empty plan gives a picture with a message")
     CHECK(count(text, "<rect") == 0);
     CHECK(count(text, "Nothing to draw") == 1);
     CHECK(text == svg(plan_of({placed(0, 3, 0, 0), placed(0, 3, 8, sublet::no_offset)})));
-    CHECK(text == svg({}, sublet::detail::own_id{}, sublet::detail::own_id{}));
+    CHECK(text == svg({}, {.kinds = [](auto v) { return v; }}));
 }
 
 TEST_CASE("buffers without bytes or without an offset are not drawn")
@@ -111,12 +114,11 @@ TEST_CASE("buffers without bytes or without an offset are not drawn")
 TEST_CASE("names and title cannot break the document")
 {
     std::string const name = "<a href=\"x\">&'\x01\n\xFF";
-    std::string const text = svg(
-        five_buffers(), [&](auto) -> auto& { return name; }, sublet::svg_options{.title = "a < b & c\t"});
+    std::string const text =
+        svg(five_buffers(), {.names = [&](auto) -> auto& { return name; }, .title = "a < b & c\t"});
     CHECK(count(text, "<title>&lt;a href=\"x\"&gt;&amp;'?: positions") == 5);
     CHECK(count(text, "<title>a &lt; b &amp; c</title>") == 1);
-    std::string const kinds = svg(
-        five_buffers(), sublet::detail::own_id{}, [&](auto) -> auto& { return name; }, sublet::svg_options{});
+    std::string const kinds = svg(five_buffers(), {.kinds = [&](auto) -> auto& { return name; }});
     CHECK(count(kinds, ">&lt;a href=\"x\"&gt;&amp;'? <tspan class=\"b\">100 %</tspan>") == 1);
 }
 
@@ -125,9 +127,8 @@ TEST_CASE("a name that does not fit shows its end, cut between characters")
     std::string name;
     for (int i = 0; i != 50; ++i) name += "ä";
     name += "end";
-    std::string const text = svg(
-        plan_of({placed(0, 3, 8, 0)}), [&](auto) -> auto& { return name; },
-        sublet::svg_options{.width = 320, .height = 60});
+    std::string const text = svg(plan_of({placed(0, 3, 8, 0)}),
+                                 {.names = [&](auto) -> auto& { return name; }, .width = 320, .height = 60});
     auto const label = text.find("…");
     REQUIRE(label != text.npos);
     auto const shown = text.substr(label + 3, text.find("</text>", label) - label - 3);
@@ -137,10 +138,8 @@ TEST_CASE("a name that does not fit shows its end, cut between characters")
 
 TEST_CASE("a name is horizontal in wide buffers, turned in tall ones and left out of small ones")
 {
-    auto const text =
-        svg(plan_of({placed(0, 100, 50, 0), placed(100, 103, 100, 0), placed(0, 1, 50, 50)}), [](auto v) {
-            return v == 0 ? "wide" : v == 1 ? "tall name" : "small";
-        });
+    auto const text = svg(plan_of({placed(0, 100, 50, 0), placed(100, 103, 100, 0), placed(0, 1, 50, 50)}),
+                          {.names = {"wide", "tall name", "small"}});
     CHECK(count(text, ">wide</text>") == 1);
     CHECK(count(text, "rotate(-90 ") == 1);
     CHECK(count(text, ">tall name</text>") == 1);
@@ -330,9 +329,9 @@ TEST_CASE("the same plan gives the same bytes, and the size grows with the numbe
 {
     auto const kind_of = [](auto v) { return v % 20; };
     std::ostringstream few_out, many_out, again_out;
-    sublet::write_svg(few_out, many(1000), sublet::detail::own_id{}, kind_of);
-    sublet::write_svg(many_out, many(60000), sublet::detail::own_id{}, kind_of);
-    sublet::write_svg(again_out, many(60000), sublet::detail::own_id{}, kind_of);
+    sublet::write_svg(few_out, many(1000), {.kinds = kind_of});
+    sublet::write_svg(many_out, many(60000), {.kinds = kind_of});
+    sublet::write_svg(again_out, many(60000), {.kinds = kind_of});
     CHECK(many_out.str() == again_out.str());
     CHECK(count(many_out.str(), "<rect") == 60000);
     CHECK(many_out.str().size() < 62 * few_out.str().size());

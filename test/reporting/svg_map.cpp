@@ -40,7 +40,7 @@ TEST_CASE("a panel holds the buffers of its pool, up to the highest of addresses
 TEST_CASE("a name is placed on the wider side of the peak's line")
 {
     auto const plan = plan_of({placed(0, 100, 50, 0), placed(20, 21, 50, 50)});
-    auto const text = svg(plan, [](auto v) { return v == 0 ? "wide" : ""; });
+    auto const text = svg(plan, {.names = [](auto v) { return v == 0 ? "wide" : ""; }});
     double const line = number_after(text.substr(text.find("class=\"mark\"")), "d=\"M");
     double const name = number_after(text.substr(text.find("class=\"n\"")), "x=\"");
     auto const wide = rectangles(text)[0];
@@ -51,15 +51,15 @@ TEST_CASE("a name does not cross the peak's line even if it must be cut")
 {
     auto const plan = plan_of({placed(0, 101, 8, 0), placed(50, 51, 8, 8)});
     auto const named = [](std::size_t letters) { return [=](auto) { return std::string(letters, 'm'); }; };
-    CHECK(count(svg(plan, named(60)), '>' + std::string(60, 'm') + "</text>") == 1);
-    CHECK(count(svg(plan, named(61)), ">…" + std::string(59, 'm') + "</text>") == 1);
+    CHECK(count(svg(plan, {.names = named(60)}), '>' + std::string(60, 'm') + "</text>") == 1);
+    CHECK(count(svg(plan, {.names = named(61)}), ">…" + std::string(59, 'm') + "</text>") == 1);
 }
 
 TEST_CASE("consecutive buffers have different colours without kinds, and each kind has one colour")
 {
     auto const text = svg(five_buffers());
     for (char c : {'A', 'B', 'C', 'D', 'E'}) CHECK(count(text, std::string("<rect class=\"") + c + ' ') == 1);
-    auto const kinds = svg(five_buffers(), sublet::detail::own_id{}, [](auto v) { return v % 2; });
+    auto const kinds = svg(five_buffers(), {.kinds = [](auto v) { return v % 2; }});
     CHECK(count(kinds, "<rect class=\"A ") == 3);
     CHECK(count(kinds, "<rect class=\"B ") == 2);
 }
@@ -77,9 +77,7 @@ TEST_CASE("parts with one root have one colour and count as one buffer")
 
 TEST_CASE("the tooltip of a buffer includes its kind")
 {
-    auto const text = svg(five_buffers(), sublet::detail::own_id{}, [](auto v) {
-        return v == 0 ? "" : v == 1 ? "a<b" : "Conv";
-    });
+    auto const text = svg(five_buffers(), {.kinds = {"", "a<b", "Conv", "Conv", "Conv"}});
     CHECK(count(text, "<title>0: positions") == 1);
     CHECK(count(text, "<title>1 (a&lt;b): positions") == 1);
     CHECK(count(text, " (Conv): positions") == 3);
@@ -107,8 +105,7 @@ sublet::detail::buffer_kinds kinds_of(std::vector<sublet::memory_plan::placed_bu
         buffers[i].root = sublet::value_id::of(i);
         pointers.push_back(&buffers[i]);
     }
-    auto kind_of = [&](auto v) -> auto& { return kinds[v]; };
-    return sublet::detail::kinds_of(pointers, kind_of);
+    return sublet::detail::kinds_of(pointers, kinds);
 }
 
 std::vector<std::string> names(sublet::detail::buffer_kinds const& all)

@@ -109,11 +109,10 @@ inline void check_well_formed(std::string_view text)
     CHECK(roots == 1);
 }
 
-template <class... Arguments>
-std::string svg(sublet::memory_plan const& plan, Arguments... arguments)
+inline std::string svg(sublet::memory_plan const& plan, sublet::svg_options const& options = {})
 {
     std::ostringstream out;
-    CHECK(&sublet::write_svg(out, plan, arguments...) == &out);
+    CHECK(&sublet::write_svg(out, plan, options) == &out);
     check_well_formed(out.str());
     return out.str();
 }

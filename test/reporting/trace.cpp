@@ -37,7 +37,7 @@ TEST_CASE("three buffers give the expected events")
                     {.root = 2, .life = {2, 5}, .size = 48, .offset = 0}};
     std::string const names[] = {"a", "b", "c"};
     std::ostringstream out;
-    write_trace(out, plan, [&](auto v) -> auto& { return names[v]; });
+    write_trace(out, plan, {.names = names});
     CHECK(out.str() == R"({"displayTimeUnit": "ns", "traceEvents": [
 {"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "pool 0"}},
 {"ph": "M", "pid": 1, "tid": 1, "name": "thread_name", "args": {"name": "offset 0"}},
@@ -78,7 +78,7 @@ TEST_CASE("names are escaped, and extreme numbers are written")
     plan.buffers = {
         {.root = 0, .life = {0, no_step - 1}, .size = 1, .pool = ~pool_id{0}, .offset = no_size - 2}};
     std::ostringstream out;
-    write_trace(out, plan, [](auto) { return "\"<a>&\\\n\xFF"; });
+    write_trace(out, plan, {.names = [](auto) { return "\"<a>&\\\n\xFF"; }});
     trace_reading const read(out.str());
     REQUIRE(read.events.size() == 1);
     auto const& e = read.events.begin()->second.front();

@@ -26,11 +26,10 @@ using namespace sublet::detail;
 
 namespace {
 
-template <class... Arguments>
-std::string text(peak_reason const& reason, Arguments... arguments)
+std::string text(peak_reason const& reason, why_peak_options const& options = {})
 {
     std::ostringstream out;
-    CHECK(&write_why_peak(out, reason, arguments...) == &out);
+    CHECK(&write_why_peak(out, reason, options) == &out);
     return out.str();
 }
 
@@ -176,7 +175,7 @@ TEST_CASE("the table has the expected text")
     snapshot const program = five_steps();
     auto const plan = plan_memory(program, {.bytes = {64, 96, 32, 96, 64}}).plan;
     peak_reason const reason = why_peak(program, plan);
-    CHECK(text(reason, value_of_five, step_of_five) ==
+    CHECK(text(reason, {.names = value_of_five, .steps = step_of_five}) ==
           "192 B alive at position 2 of 5 (and at 1 more), while edges runs; arena 192 B\n"
           "  bytes      %  value  defined by  last used by  peak without it  saves\n"
           "   96 B  50.00  b      blur        edges                   192 B    0 B\n"
@@ -193,13 +192,13 @@ TEST_CASE("rows beyond the limit are summed up")
 {
     snapshot const program = five_steps();
     peak_reason const reason = why_peak(program, plan_memory(program, {.bytes = {64, 96, 32, 96, 64}}).plan);
-    CHECK(text(reason, value_of_five, step_of_five, why_peak_options{.rows = 2}) ==
+    CHECK(text(reason, {.names = value_of_five, .steps = step_of_five, .rows = 2}) ==
           "192 B alive at position 2 of 5 (and at 1 more), while edges runs; arena 192 B\n"
           "  bytes      %  value  defined by  last used by  peak without it  saves\n"
           "   96 B  50.00  b      blur        edges                   192 B    0 B\n"
           "   64 B  33.33  a      load        sharpen                 160 B   32 B\n"
           "  and 1 more: 32 B\n");
-    CHECK(text(reason, value_of_five, step_of_five, why_peak_options{.rows = 0}) ==
+    CHECK(text(reason, {.names = value_of_five, .steps = step_of_five, .rows = 0}) ==
           "192 B alive at position 2 of 5 (and at 1 more), while edges runs; arena 192 B\n"
           "  and 3 more: 192 B\n");
 }
@@ -262,7 +261,7 @@ TEST_CASE("each pool has its own peak")
     CHECK(why_peak(program, plan).bytes == 96);
     CHECK(why_peak(program, plan, 3).bytes == 96);
     CHECK(why_peak(program, plan, 3).position == 1);
-    CHECK(text(why_peak(program, plan, 3), value_of_five, step_of_five) ==
+    CHECK(text(why_peak(program, plan, 3), {.names = value_of_five, .steps = step_of_five}) ==
           "pool 3: 96 B alive at position 1 of 5 (and at 3 more), while blur runs; arena 96 B\n"
           "  bytes       %  value  defined by  last used by  peak without it  saves\n"
           "   96 B  100.00  b      blur        edges                    96 B    0 B\n");
@@ -294,7 +293,7 @@ TEST_CASE("long names are cut in the middle, between characters, and columns sta
     auto const name = [&](auto v) {
         return v == 0 ? "ü\n\xFF" : v == 1 ? "begin" + umlauts(33) + "end" : umlauts(40);
     };
-    CHECK(text(why_peak(program, plan), name, step_of_five) ==
+    CHECK(text(why_peak(program, plan), {.names = name, .steps = step_of_five}) ==
           "192 B alive at position 2 of 5 (and at 1 more), while edges runs; arena 192 B\n"
           "  bytes      %  value" +
               std::string(35, ' ') +

@@ -8,8 +8,8 @@
 ///
 ///     std::ifstream file("plan.json");
 ///     sublet::json_plan const read = sublet::read_json(file);
-///     if (!read.plan) std::cerr << "plan.json: line " << read.line << ": " << read.error << '\n';
-///     else if (auto const why = sublet::check_plan(program, *read.plan, options)) std::cerr << *why << '\n';
+///     if (!read) std::cerr << "plan.json: " << read.error() << '\n'; // line 3, column 4: this is not JSON
+///     else if (auto const why = sublet::check_plan(program, read.plan, options)) std::cerr << *why << '\n';
 ///
 /// A file may come from anywhere. What needs no program is checked here: the schema, types and ranges, ids
 /// that name a buffer, pool or value of the file, and that all sums fit 64 bits. Call check_plan() for the
@@ -18,6 +18,7 @@
 /// The document is never built: the parser calls a function for each token, which ends at the first error.
 /// Depth is at most 3, whatever the text.
 
+#include <sublet/detail/text.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
 
@@ -38,13 +39,43 @@
 
 namespace sublet {
 
-/// A plan, or why there is none.
+/// A plan with the names of its values, or why there is none. Reports take it as they take the result of a
+/// planner: `write_csv(out, read, {.names = read.names})`.
 struct json_plan {
-    std::optional<memory_plan> plan = {};
-    table<value_id, std::string> names = {}; ///< empty where the file has none
-    std::string error = {};              ///< a sentence, if there is no plan
-    std::size_t line = 0, column = 0;    ///< where the error is, in lines and bytes, from 1
+    /// What is wrong first, and where.
+    struct failure {
+        std::string sentence = {}; ///< without the place
+        std::size_t line = 1;      ///< from 1
+        std::size_t column = 1;    ///< in bytes, from 1
+        friend bool operator==(json_plan::failure const&, json_plan::failure const&) = default;
+    };
+
+    memory_plan plan = {};                             ///< empty if there is none
+    table<value_id, std::string> names = {};           ///< by value; empty where the file has none
+    std::optional<json_plan::failure> unreadable = {}; ///< what error() returns
+
+    /// There is a plan.
+    explicit operator bool() const noexcept { return !unreadable; }
+
+    /// Why there is no plan.
+    /// Requires: there is none.
+    [[nodiscard]] json_plan::failure const& error() const&
+    {
+        SUBLET_EXPECTS(unreadable.has_value(), "sublet: a plan has no error");
+        return *unreadable;
+    }
+    /// The same of a temporary: a copy, which stays valid.
+    [[nodiscard]] json_plan::failure error() && { return error(); }
 };
+
+/// Writes one sentence: "line 3, column 4: this is not JSON".
+template <detail::text_stream Stream>
+Stream& operator<<(Stream& out, json_plan::failure const& why)
+{
+    detail::plain_text<Stream>{out} << "line " << why.line << ", column " << why.column << ": "
+                                    << why.sentence.c_str();
+    return out;
+}
 
 namespace detail {
 
@@ -113,8 +144,13 @@ public:
     void read()
     {
         followed_text const first{text_.data(), &read_to_}, last{text_.data() + text_.size(), &read_to_};
-        if (nlohmann::json::sax_parse(first, last, this) && check()) result_.plan = std::move(plan_);
-        else result_.names.clear();
+        result_.unreadable = {.sentence = "this is not JSON"};
+        if (nlohmann::json::sax_parse(first, last, this) && check()) {
+            result_.plan = std::move(plan_);
+            result_.unreadable.reset();
+        } else {
+            result_.names.clear();
+        }
     }
 
     // --- called by the parser -----------------------------------------------------------------------------
@@ -320,9 +356,10 @@ private:
     bool fail_at(std::size_t at, std::string sentence)
     {
         std::string_view const before = text_.substr(0, at);
-        result_.error = std::move(sentence);
-        result_.line = 1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
-        result_.column = before.size() - (before.rfind('\n') + 1) + 1; // npos + 1 is 0
+        result_.unreadable = {
+            .sentence = std::move(sentence),
+            .line = 1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')),
+            .column = before.size() - (before.rfind('\n') + 1) + 1}; // npos + 1 is 0
         return false;
     }
     bool fail_twice(std::string const& name)
@@ -496,8 +533,8 @@ private:
 
 /// Reads one plan of version 1.
 ///
-/// Ensures:    plan and names are those that `write_json` has written, or there is no plan, and a sentence
-///             says what is wrong first and where. Unknown and repeated members are refused. Names are UTF-8.
+/// Ensures:    plan and names are those that `write_json` has written, or there is no plan, and error() says
+///             what is wrong first and where. Unknown and repeated members are refused. Names are UTF-8.
 /// Complexity: O(text) time and memory, and sorting of the order; the same for any text.
 /// Throws:     std::bad_alloc.
 [[nodiscard]] inline json_plan read_json(std::string_view text)
@@ -515,7 +552,7 @@ private:
     while (in.read(block, sizeof block), in.gcount() != 0)
         text.append(block, static_cast<std::size_t>(in.gcount()));
     json_plan result;
-    if (in.bad()) result = {.error = "the text cannot be read to its end", .line = 1, .column = 1};
+    if (in.bad()) result.unreadable = {.sentence = "the text cannot be read to its end"};
     else detail::json_plan_reader(text, result).read();
     return result;
 }

@@ -56,6 +56,10 @@ public:
         bool has_streams = false; ///< rows are streams, not threads
         std::size_t rows = 0;     ///< how many threads or streams called kernels
     };
+    /// What write_trace() writes besides.
+    struct write_options {
+        names_of<step_id> steps = {}; ///< names of steps; default: their numbers
+    };
 
     /// Its clock begins.
     run_trace();
@@ -145,10 +149,10 @@ private:
 ///
 /// Requires:   no kernel runs.
 /// Ensures:    times are in microseconds with three decimals.
-/// Complexity: O(output); `name_of` is called once per call.
-/// Throws:     whatever the stream and `name_of` throw, std::bad_alloc.
-template <detail::text_stream Stream, detail::name_function<step_id> Names>
-Stream& write_trace(Stream& out, run_trace const& trace, Names name_of)
+/// Complexity: O(output); a name is asked for once per call.
+/// Throws:     whatever the stream and the names throw, std::bad_alloc.
+template <detail::text_stream Stream>
+Stream& write_trace(Stream& out, run_trace const& trace, run_trace::write_options const& options = {})
 {
     detail::trace_writer<Stream> events(out);
     std::vector<char> name;
@@ -161,20 +165,13 @@ Stream& write_trace(Stream& out, run_trace const& trace, Names name_of)
             events.name_row(r, row, its.has_streams ? "stream " : "thread ", row);
     }
     for (run_trace::call const& c : trace.calls()) {
-        detail::read_name(name, name_of, c.step);
+        options.steps.read(name, c.step);
         detail::escape_json(name);
         events.event(c.run, c.row, name, c.first, c.last,
                      [&](auto& text) { text << "\"step\": " << c.step; });
     }
     events.end();
     return out;
-}
-
-/// The same with the numbers of steps as names.
-template <detail::text_stream Stream>
-Stream& write_trace(Stream& out, run_trace const& trace)
-{
-    return write_trace(out, trace, detail::own_id{});
 }
 
 } // namespace sublet

@@ -14,15 +14,17 @@
 ///     │ relu │▒▒▒
 ///     └──────┘                the same colour again: the slot is reused
 ///
-/// You pass the slot of each value. After color() over the buffers of a plan it is
-/// slots.slot_of[plan.buffer_of[v]], if the value has a buffer. The colour depends on the number of the slot
-/// only, in integers: hues a golden section apart, so that neighbouring slots differ clearly.
+/// You pass the slot of each value: `{.slots = colored.plan.slot_of}` after color() of a program; after
+/// color() over the buffers of a plan it is slots.slot_of[plan.buffer_of[v]], if the value has a buffer. The
+/// colour depends on the number of the slot only, in integers: hues a golden section apart, so that
+/// neighbouring slots differ clearly.
 
 #include <sublet/detail/sorting.hpp>
 #include <sublet/detail/text.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
+#include <sublet/plan.hpp>
 #include <sublet/reporting/names.hpp>
 #include <sublet/units.hpp>
 
@@ -35,8 +37,11 @@
 
 namespace sublet {
 
-/// What is drawn, and in which direction.
+/// What is drawn, with which names, and in which direction.
 struct dot_options {
+    per_value<slot_id> slots = no_slot; ///< of each value; `no_slot`: it has none
+    names_of<value_id> names = {};      ///< of values; default: "value 7"
+    names_of<step_id> steps = {};       ///< of steps; default: "step 7"
     std::string_view title = "";    ///< above the graph
     bool value_names = false;       ///< at the edges; otherwise as tooltips
     bool sideways = false;          ///< time from left to right instead of downwards
@@ -62,11 +67,11 @@ constexpr std::uint32_t slot_color(slot_id slot, bool dark)
     return color;
 }
 
-template <class Stream, class Names, class Steps>
+template <class Stream>
 class dot_writer {
 public:
-    dot_writer(Stream& out, table<value_id, slot_id> const& slot_of, Names& name_of, Steps& step_name)
-        : out_{out}, slot_of_(slot_of), name_of_(name_of), step_name_(step_name)
+    dot_writer(Stream& out, table<value_id, slot_id> const& slot_of, dot_options const& options)
+        : out_{out}, slot_of_(slot_of), names_(options.names), steps_(options.steps)
     {
     }
 
@@ -77,8 +82,8 @@ public:
         sort_unique(slots);
 
         out_ << 's' << s << " [label=\"";
-        if constexpr (std::same_as<Steps, own_id>) out_ << "step ";
-        write_name(step_name_, s);
+        if (!steps_.is_given()) out_ << "step ";
+        write_name(steps_, s);
         if (!defs.empty()) {
             out_ << "\", tooltip=\"defines ";
             for (value_id v : defs) {
@@ -161,17 +166,17 @@ public:
     }
 
 private:
-    template <class Any, class Id>
-    void write_name(Any& names, Id of)
+    template <class Id>
+    void write_name(names_of<Id> const& names, Id of)
     {
-        read_name(name_, names, of);
+        names.read(name_, of);
         write_text(name_);
     }
 
     void write_name_of_value(value_id v)
     {
-        if constexpr (std::same_as<Names, own_id>) out_ << "value ";
-        write_name(name_of_, v);
+        if (!names_.is_given()) out_ << "value ";
+        write_name(names_, v);
     }
 
     void write_value(value_id v)
@@ -191,8 +196,8 @@ private:
 
     plain_text<Stream> out_;
     table<value_id, slot_id> const& slot_of_;
-    Names& name_of_;
-    Steps& step_name_;
+    names_of<value_id> const& names_;
+    names_of<step_id> const& steps_;
     std::vector<char> name_;
 };
 
@@ -207,20 +212,17 @@ private:
 ///             def, it leads from the last def of all if some edge of the graph leads back, otherwise from
 ///             an input. Bold: the step declares that it may overwrite the value. Control characters in
 ///             names are dropped. Equal programs, slots and names give equal bytes.
-/// Complexity: O(output + values), plus sorting the slots and the uses at ends of predecessors; `slot_of` is
-///             called once per value, `step_name` once per step, `name_of` at most twice per edge, def and
-///             input.
-/// Throws:     whatever the stream, `slot_of` and the names throw, std::bad_alloc.
-template <detail::text_stream Stream, class Slots, detail::name_function Names = detail::own_id,
-          detail::name_function<step_id> Steps = detail::own_id>
-    requires std::invocable<Slots&, value_id> &&
-             detail::integer_like<std::remove_cvref_t<std::invoke_result_t<Slots&, value_id>>>
-Stream& write_dot(Stream& out, snapshot const& p, Slots slot_of, Names name_of = {}, Steps step_name = {},
-                  dot_options options = {})
+/// Complexity: O(output + values), plus sorting the slots and the uses at ends of predecessors; a slot is
+/// asked
+///             for once per value, the name of a step once per step, that of a value at most twice per edge,
+///             def and input.
+/// Throws:     precondition_error if a table of slots has not one entry per value; whatever the stream, the
+///             slots and the names throw; std::bad_alloc.
+template <detail::text_stream Stream>
+Stream& write_dot(Stream& out, snapshot const& p, dot_options const& options = {})
 {
-    table<value_id, slot_id> slots(p.values());
-    for (value_id v = 0; v != slots.size(); ++v) slots[v] = +detail::call_user(slot_of, v);
-    detail::dot_writer<Stream, Names, Steps> writer(out, slots, name_of, step_name);
+    table<value_id, slot_id> const slots = options.slots.tabulate(p.values(), "slots");
+    detail::dot_writer<Stream> writer(out, slots, options);
     detail::plain_text<Stream> text{out};
     std::vector<char> title;
     for (char c : options.title) title.push_back(c);

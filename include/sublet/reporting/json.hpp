@@ -64,6 +64,7 @@
 
 #include <sublet/detail/text.hpp>
 #include <sublet/plan.hpp>
+#include <sublet/reporting/detail/shown_plan.hpp>
 #include <sublet/reporting/names.hpp>
 #include <sublet/units.hpp>
 
@@ -75,10 +76,10 @@ namespace sublet {
 namespace detail {
 
 /// Writes the parts of a plan. Items of a list have a line each, except plain ids.
-template <class Stream, class Names>
+template <class Stream>
 class plan_json {
 public:
-    plan_json(Stream& out, Names& name_of) : text_{out}, name_of_(name_of) {}
+    plan_json(Stream& out, names_of<value_id> const& names) : text_{out}, names_(names) {}
 
     void write(memory_plan const& plan)
     {
@@ -156,7 +157,7 @@ private:
     }
     void write_name(value_id v)
     {
-        read_name(name_, name_of_, v);
+        names_.read(name_, v);
         escape_json(name_);
         text_ << '"';
         for (char c : name_) text_ << c;
@@ -164,37 +165,31 @@ private:
     }
 
     plain_text<Stream> text_;
-    Names& name_of_;
+    names_of<value_id> const& names_;
     std::vector<char> name_;
 };
 
 } // namespace detail
 
-/// Writes the plan as one JSON document, as above.
+/// Writes the plan as one JSON document, as above. `planned` is the result of a planner, or a plan by itself.
 ///
 /// Requires:   `offset_in_root` of the plan is empty or has an entry for each value.
 /// Ensures:    it is UTF-8: in names, bytes that are not UTF-8 become '?', and all characters but quote,
 ///             backslash and control characters are written as they are. Equal plans and names give equal
 ///             bytes. Read back, it is the same plan if it is valid; of an invalid one, `read_json` may
 ///             refuse what it can check without the program.
-/// Complexity: O(output); `name_of` is called once per buffer and once per value.
-/// Throws:     whatever the stream and `name_of` throw, std::bad_alloc; precondition_error where the
-///             requirement is broken.
-template <detail::text_stream Stream, detail::name_function Names>
-Stream& write_json(Stream& out, memory_plan const& plan, Names name_of)
+/// Complexity: O(output); a name is asked for once per buffer and once per value.
+/// Throws:     precondition_error, with the error, if there is no plan, and where the requirement is broken;
+///             whatever the stream and the names throw; std::bad_alloc.
+template <detail::text_stream Stream, detail::planned_or_plan Planned = memory_plan>
+Stream& write_json(Stream& out, Planned const& planned, name_options const& options = {})
 {
+    memory_plan const& plan = detail::whole_plan(planned);
     SUBLET_EXPECTS(plan.offset_in_root.empty() || plan.offset_in_root.size() == plan.buffer_of.size(),
                    "sublet: a plan has offsets of % views, but % values", plan.offset_in_root.size(),
                    plan.buffer_of.size());
-    detail::plan_json<Stream, Names>(out, name_of).write(plan);
+    detail::plan_json<Stream>(out, options.names).write(plan);
     return out;
-}
-
-/// The same with the numbers of values as names.
-template <detail::text_stream Stream>
-Stream& write_json(Stream& out, memory_plan const& plan)
-{
-    return write_json(out, plan, detail::own_id{});
 }
 
 } // namespace sublet

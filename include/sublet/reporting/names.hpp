@@ -2,10 +2,12 @@
 #ifndef SUBLET_REPORTING_NAMES_HPP
 #define SUBLET_REPORTING_NAMES_HPP
 
-/// Reads the names of values for reports, from any function that returns text or an integer, and writes a
-/// plan as CSV, one row per buffer, in O(output). The columns are those of Moffitt, "MiniMalloc: A
-/// Lightweight Memory Allocator for Hardware-Accelerated Machine Learning", ASPLOS 2023; names are quoted as
-/// in Shafranovich, RFC 4180, 2005.
+/// The names of values, kinds and steps that reports write, from any function that returns text or an
+/// integer, or from a table of texts.
+///
+///     write_csv(file, planned, {.names = [&](auto v) -> auto& { return ir.tensors[v].name; }});
+///     write_html(file, planned, {.names = list.names(), .steps = list.step_names(), .program = &program});
+///     write_json(file, planned, {.names = std::vector<std::string>{"image", "blurred"}});
 
 #include <sublet/detail/text.hpp>
 #include <sublet/plan.hpp>
@@ -13,13 +15,11 @@
 
 #include <concepts>
 #include <cstddef>
+#include <initializer_list>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
-
-// --- names -----------------------------------------------------------------------------------------------
-
-/// Names come from files, so they may be any bytes.
 
 namespace sublet {
 
@@ -37,30 +37,34 @@ template <class T>
 concept text_like = integer<std::remove_cvref_t<T>> || is_id<std::remove_cvref_t<T>> ||
                     std::convertible_to<T, std::string_view> || character_range<std::remove_reference_t<T>>;
 
-/// A function from values, or from steps, to names.
-///
-/// Semantics:      the same value always has the same name.  A `char const*` is not null.
-/// Ordinary model: [&](auto v) -> auto& { return ir.tensors[v].name; }
-template <class F, class Id = value_id>
-concept name_function = std::invocable<F&, Id> && text_like<std::invoke_result_t<F&, Id>>;
+template <class X, class Id>
+concept names_callable = std::invocable<X const&, Id> && text_like<std::invoke_result_t<X const&, Id>>;
 
-template <class Id, name_function<Id> Names>
-void read_name(std::vector<char>& text, Names& name_of, Id of)
+template <class X, class Id>
+concept names_table = !names_callable<X, Id> && requires(X const& x, Id i) {
+    { x[i] } -> text_like;
+    { x.size() } -> std::convertible_to<std::size_t>;
+};
+
+/// A text stream that appends.
+struct appended_text {
+    std::vector<char>& text;
+
+    void operator<<(char const* ascii)
+    {
+        for (; *ascii != '\0'; ++ascii) text.push_back(*ascii);
+    }
+    void operator<<(char one) { text.push_back(one); }
+};
+
+template <class Name>
+void append_name(std::vector<char>& text, Name&& name)
 {
-    text.clear();
-    decltype(auto) name = call_user(name_of, of);
-    using named = std::remove_cvref_t<decltype(name)>;
+    using named = std::remove_cvref_t<Name>;
     if constexpr (integer<named> || is_id<named>) {
-        struct appender {
-            std::vector<char>& text;
-            void operator<<(char const* s)
-            {
-                for (; *s != '\0'; ++s) text.push_back(*s);
-            }
-            void operator<<(char c) { text.push_back(c); }
-        } digits{text};
-        plain_text<appender>{digits} << name;
-    } else if constexpr (std::convertible_to<decltype(name), std::string_view>) {
+        appended_text digits{text};
+        plain_text<appended_text>{digits} << name;
+    } else if constexpr (std::convertible_to<Name, std::string_view>) {
         for (char c : std::string_view(name)) text.push_back(c);
     } else {
         for (auto c = name.begin(), end = name.end(); c != end; ++c) text.push_back(static_cast<char>(*c));
@@ -76,75 +80,112 @@ std::size_t keep_printable(std::vector<char>& text);
 /// not UTF-8 is replaced by '?'.
 void escape_json(std::vector<char>& text);
 
-struct own_id {
-    template <class Id>
-    Id operator()(Id of) const
-    {
-        return of;
-    }
-};
-
-// --- csv -------------------------------------------------------------------------------------------------
-
-/// A plan as a table for spreadsheets and other allocators.
-///
-///     id,lower,upper,size,offset
-///     conv1,0,2,64,0                 live at positions 0 and 1, bytes [0, 64)
-///     "a, ""quoted"" name",1,3,32,64
-///
-/// Rows end with a line feed alone, as in MiniMalloc's files (the RFC's CR LF would leave a CR in the last
-/// field of many readers).
-
-inline constexpr pool_id every_pool = -1;
-
-/// A space at either end is quoted too: the RFC counts it as part of the field, many readers drop it.
-template <class Text>
-bool needs_quotes(Text const& field)
-{
-    if (field.empty()) return false;
-    if (field.front() == ' ' || field.back() == ' ') return true;
-    for (char c : field)
-        if (c == '"' || c == ',' || c == '\r' || c == '\n') return true;
-    return false;
-}
-
 } // namespace detail
 
-/// Writes one row per buffer, in the order of the plan; `id` is the name of the buffer's root value.
+/// The names of values, `names_of<value_id>`, or of steps, `names_of<step_id>`: a callable or a table, tried
+/// in this order.
 ///
-/// Ensures:    live ranges are half-open. Buffers of 0 bytes have no row; a buffer without an offset, which
-///             no valid plan contains, has an empty last field. Equal plans and names give equal bytes.
-/// Complexity: O(output); `name_of` is called once per row.
-/// Throws:     whatever the stream and `name_of` throw, std::bad_alloc.
-template <detail::text_stream Stream, detail::name_function Names>
-Stream& write_csv(Stream& out, memory_plan const& plan, Names name_of, pool_id only = detail::every_pool)
-{
-    detail::plain_text<Stream> text{out};
-    text << "id,lower,upper,size,offset\n";
-    std::vector<char> name;
-    for (memory_plan::placed_buffer const& b : plan.buffers) {
-        if (b.size == 0 || (only != detail::every_pool && b.pool != only)) continue;
-        detail::read_name(name, name_of, b.root);
-        bool const quoted = detail::needs_quotes(name);
-        if (quoted) text << '"';
-        for (char c : name) {
-            if (c == '"') text << '"';
-            text << c;
+///     .names = [&](auto v) -> auto& { return ir[v].name; }     returns text or an integer
+///     .names = std::vector<std::string>{"image", "blurred"}    a table: anything with [] and size()
+///
+/// Text is what converts to `std::string_view`, or a range of char. Names come from files, so they may be any
+/// bytes; a `char const*` is not null. They are stored by value, so options can be stored, copied and
+/// returned; a `std::span` refers to its table. The same value always has the same name.
+template <class Id>
+class names_of {
+public:
+    /// Not given: the number is the name.
+    names_of() noexcept = default;
+    /// A callable or a table, which is copied.
+    template <class X>
+        requires(!std::same_as<std::remove_cvref_t<X>, names_of> &&
+                 !std::is_array_v<std::remove_reference_t<X>>)
+    names_of(X&& x)
+    {
+        using held = std::decay_t<X>;
+        constexpr bool is_readable = detail::names_callable<held, Id> || detail::names_table<held, Id>;
+        static_assert(is_readable,
+                      "sublet: names are a callable that takes the number of a value, or of a step, and "
+                      "returns text or an integer; or a table of texts with [] and size()");
+        static_assert(std::copy_constructible<held>,
+                      "sublet: names are kept by value and copied, but this type cannot be copied");
+        if constexpr (is_readable && std::copy_constructible<held>) {
+            held_ = new held(std::forward<X>(x));
+            actions_ = &actions_of<held>;
         }
-        if (quoted) text << '"';
-        text << ',' << b.life.first << ',' << b.life.last << ',' << b.size << ',';
-        if (b.offset != no_offset) text << b.offset;
-        text << '\n';
     }
-    return out;
-}
+    /// A table, which is copied.
+    template <class E>
+    names_of(std::initializer_list<E> table) : names_of(std::vector<E>(table))
+    {
+    }
+    /// A table, which is copied.
+    template <class E, std::size_t N>
+    names_of(E const (&table)[N]) : names_of(std::vector<E>(table, table + N))
+    {
+    }
+    names_of(names_of const& other)
+        : held_(other.is_given() ? other.actions_->copy(other.held_) : nullptr), actions_(other.actions_)
+    {
+    }
+    names_of& operator=(names_of other) // copying it may throw, so not noexcept
+    {
+        std::swap(held_, other.held_);
+        std::swap(actions_, other.actions_);
+        return *this;
+    }
+    ~names_of()
+    {
+        if (is_given()) actions_->destroy(held_);
+    }
 
-/// The same with numbers as names.
-template <detail::text_stream Stream>
-Stream& write_csv(Stream& out, memory_plan const& plan, pool_id only = detail::every_pool)
-{
-    return write_csv(out, plan, detail::own_id{}, only);
-}
+    /// There are names besides the numbers.
+    [[nodiscard]] bool is_given() const noexcept { return actions_ != nullptr; }
+    /// The text becomes the name of `of`.
+    /// Throws: precondition_error if a table has no entry for it; whatever a callable throws; std::bad_alloc.
+    void read(std::vector<char>& text, Id of) const
+    {
+        text.clear();
+        if (is_given()) actions_->append(held_, text, of);
+        else detail::append_name(text, of);
+    }
+
+private:
+    struct actions {
+        void (*append)(void const*, std::vector<char>&, Id);
+        void* (*copy)(void const*);
+        void (*destroy)(void*);
+    };
+
+    template <class X>
+    static void append_one(X const& x, std::vector<char>& text, Id of)
+    {
+        if constexpr (detail::names_callable<X, Id>) {
+            detail::append_name(text, detail::call_user(x, of));
+        } else {
+            SUBLET_EXPECTS(of < static_cast<std::size_t>(x.size()),
+                           "sublet: a table of names has no entry for %, but % entries", of,
+                           static_cast<std::size_t>(x.size()));
+            detail::append_name(text, detail::look_up(x, of));
+        }
+    }
+
+    template <class X>
+    static constexpr actions actions_of{
+        [](void const* x, std::vector<char>& text, Id of) {
+            append_one(*static_cast<X const*>(x), text, of);
+        },
+        [](void const* x) -> void* { return new X(*static_cast<X const*>(x)); },
+        [](void* x) { delete static_cast<X*>(x); }};
+
+    void* held_ = nullptr;
+    actions const* actions_ = nullptr;
+};
+
+/// Of reports that write names, and nothing else that can be chosen.
+struct name_options {
+    names_of<value_id> names = {}; ///< of values; default: their numbers
+};
 
 } // namespace sublet
 

@@ -18,6 +18,7 @@
 
 #include <sublet/detail/text.hpp>
 #include <sublet/plan.hpp>
+#include <sublet/reporting/detail/shown_plan.hpp>
 #include <sublet/reporting/detail/svg_canvas.hpp>
 #include <sublet/reporting/detail/svg_map.hpp>
 #include <sublet/reporting/names.hpp>
@@ -30,20 +31,21 @@
 
 namespace sublet {
 
-/// Sizes and the title of a picture.
+/// Names, title and sizes of a picture.
 struct svg_options {
+    names_of<value_id> names = {}; ///< of values; default: their numbers
+    names_of<value_id> kinds =
+        {}; ///< of the operation that makes a root: colours and a legend; default: none
+    std::string_view title = "Memory plan"; ///< above the picture
     std::uint32_t width = 1000;         ///< of the picture, in pixels: 320 to 32768
     std::uint32_t height = 420;         ///< of the addresses of each pool, in pixels: 60 to 32768
     std::uint32_t profile_height = 100; ///< of the live bytes below them: 40 to 32768; 0: none
-    std::string_view title = "Memory plan"; ///< above the picture
 };
 
 namespace detail {
 
-template <text_stream Stream, name_function Names>
-Stream& draw_plan(Stream& out, memory_plan const& plan, Names& name_of,
-                  std::vector<memory_plan::placed_buffer const*> const& drawn, buffer_kinds const& kinds,
-                  svg_options const& options)
+template <text_stream Stream>
+void draw_plan(Stream& out, memory_plan const& plan, svg_options const& options)
 {
     SUBLET_EXPECTS(options.width >= 320 && options.width <= 32768,
                    "sublet: the width of a picture is 320 to 32768 pixels");
@@ -53,8 +55,10 @@ Stream& draw_plan(Stream& out, memory_plan const& plan, Names& name_of,
                        (options.profile_height >= 40 && options.profile_height <= 32768),
                    "sublet: the height of a profile is 0 or 40 to 32768 pixels");
     using canvas_type = svg_canvas<Stream>;
-    using painter = svg_painter<Stream, Names>;
+    using painter = svg_painter<Stream>;
 
+    std::vector<memory_plan::placed_buffer const*> const drawn = drawn_buffers(plan);
+    buffer_kinds const kinds = options.kinds.is_given() ? kinds_of(drawn, options.kinds) : buffer_kinds{};
     std::uint32_t positions = 1;
     std::vector<svg_panel> panels;
     for (memory_plan::placed_buffer const* b : drawn)
@@ -91,7 +95,7 @@ Stream& draw_plan(Stream& out, memory_plan const& plan, Names& name_of,
     if (panels.empty())
         text << "<text x=\"72\" y=\"50\">Nothing to draw: no buffer has bytes and an offset.</text>\n";
     canvas_type canvas{text, width, positions};
-    painter paint{canvas, name_of, kinds, drawn};
+    painter paint{canvas, options.names, kinds, drawn};
     for (std::uint64_t top = header_height; svg_panel const& panel : panels) {
         svg_plot const upper{top + painter::above, map, panel.ceiling};
         svg_plot const lower{upper.bottom() + painter::gap, profile,
@@ -101,12 +105,12 @@ Stream& draw_plan(Stream& out, memory_plan const& plan, Names& name_of,
     }
     draw_legend(canvas, legend, kinds, legend_top);
     text << "</svg>\n";
-    return out;
 }
 
 } // namespace detail
 
-/// Draws the plan: a complete SVG document.
+/// Draws the plan: a complete SVG document. `planned` is the result of a planner, or a plan by itself; of
+/// planned_flow, each range of a buffer.
 ///
 /// Requires:   options within the limits that `svg_options` states.
 /// Ensures:    one `rect` for each buffer that has bytes and an offset, and no other `rect`; consecutive ones
@@ -114,30 +118,16 @@ Stream& draw_plan(Stream& out, memory_plan const& plan, Names& name_of,
 ///             a pool is marked at its first position. In names, kinds and title, control characters are
 ///             dropped and bytes that are not UTF-8 become '?'. An invalid plan is drawn as it is. Equal
 ///             plans, names, kinds and options give equal bytes.
-/// Complexity: O(n log n + output), the output linear in n buffers and in the width; each callable is called
-///             once per buffer.
-/// Throws:     precondition_error for options out of their limits, or if the bytes live at once exceed 64
-///             bits; whatever the stream and the callables throw; std::bad_alloc.
-template <detail::text_stream Stream, detail::name_function Names>
-Stream& write_svg(Stream& out, memory_plan const& plan, Names name_of, svg_options options = {})
+/// Complexity: O(n log n + output), the output linear in n buffers and in the width; a name and a kind are
+///             asked for once per buffer.
+/// Throws:     precondition_error for options out of their limits; with the error, if there is no plan; if
+///             the bytes live at once exceed 64 bits; whatever the stream and the names throw;
+///             std::bad_alloc.
+template <detail::text_stream Stream, detail::planned_or_plan Planned = memory_plan>
+Stream& write_svg(Stream& out, Planned const& planned, svg_options const& options = {})
 {
-    return detail::draw_plan(out, plan, name_of, detail::drawn_buffers(plan), {}, options);
-}
-
-/// The same in the colours of kinds, with a legend: `kind_of` names the kind of operation that makes a root.
-template <detail::text_stream Stream, detail::name_function Names, detail::name_function Kinds>
-Stream& write_svg(Stream& out, memory_plan const& plan, Names name_of, Kinds kind_of,
-                  svg_options options = {})
-{
-    auto const drawn = detail::drawn_buffers(plan);
-    return detail::draw_plan(out, plan, name_of, drawn, detail::kinds_of(drawn, kind_of), options);
-}
-
-/// The same with numbers as names.
-template <detail::text_stream Stream>
-Stream& write_svg(Stream& out, memory_plan const& plan, svg_options options = {})
-{
-    return write_svg(out, plan, detail::own_id{}, options);
+    detail::draw_plan(out, detail::plan_by_range(planned), options);
+    return out;
 }
 
 } // namespace sublet

@@ -15,6 +15,7 @@
 
 #include <sublet/detail/text.hpp>
 #include <sublet/plan.hpp>
+#include <sublet/reporting/detail/shown_plan.hpp>
 #include <sublet/reporting/names.hpp>
 #include <sublet/units.hpp>
 
@@ -145,16 +146,19 @@ struct trace_of_plan {
 
 /// Writes the plan as one JSON document: a process for each pool, a row for each offset, an event for each
 /// buffer, named by its root, with offset and size as strings of digits; and a counter of the live bytes.
+/// `planned` is the result of a planner, or a plan by itself; of planned_flow, an event for each range of a
+/// buffer.
 ///
 /// Ensures:    buffers of 0 bytes, without an offset or never live have no event. Events of a row do not
 ///             overlap. Equal plans and names give equal bytes. The counter holds JSON numbers, which viewers
 ///             round from 2^53 on.
-/// Complexity: O(n log n + output), n = buffers; `name_of` is called once per event.
-/// Throws:     precondition_error if the bytes live at once exceed 64 bits; whatever the stream and `name_of`
-///             throw; std::bad_alloc.
-template <detail::text_stream Stream, detail::name_function Names>
-Stream& write_trace(Stream& out, memory_plan const& plan, Names name_of)
+/// Complexity: O(n log n + output), n = buffers; a name is asked for once per event.
+/// Throws:     precondition_error, with the error, if there is no plan, and if the bytes live at once exceed
+///             64 bits; whatever the stream and the names throw; std::bad_alloc.
+template <detail::text_stream Stream, detail::planned_or_plan Planned = memory_plan>
+Stream& write_trace(Stream& out, Planned const& planned, name_options const& options = {})
 {
+    memory_plan const& plan = detail::plan_by_range(planned);
     constexpr std::uint64_t position = 1000; // in nanoseconds
     detail::trace_of_plan const trace = detail::rows_of_trace(plan);
     detail::trace_writer<Stream> events(out);
@@ -166,7 +170,7 @@ Stream& write_trace(Stream& out, memory_plan const& plan, Names name_of)
     std::vector<char> name;
     for (detail::trace_of_plan::event const& e : trace.events) {
         memory_plan::placed_buffer const& b = plan.buffers[e.buffer];
-        detail::read_name(name, name_of, b.root);
+        options.names.read(name, b.root);
         detail::escape_json(name);
         events.event(b.pool, e.row, name, position * b.life.first, position * b.life.last, [&](auto& text) {
             text << "\"offset\": \"" << b.offset << "\", \"size\": \"" << b.size << '"';
@@ -176,13 +180,6 @@ Stream& write_trace(Stream& out, memory_plan const& plan, Names name_of)
         events.count(level.pool, "live bytes", position * level.position, level.bytes);
     events.end();
     return out;
-}
-
-/// The same with the numbers of values as names.
-template <detail::text_stream Stream>
-Stream& write_trace(Stream& out, memory_plan const& plan)
-{
-    return write_trace(out, plan, detail::own_id{});
 }
 
 } // namespace sublet

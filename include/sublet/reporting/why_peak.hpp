@@ -63,9 +63,11 @@ struct peak_reason {
 ///             the order does not name every node once, or the bytes live at once exceed 64 bits.
 [[nodiscard]] peak_reason why_peak(snapshot const& p, memory_plan const& plan, pool_id pool = 0);
 
-/// How much of it is written.
+/// How much of it is written, and with which names.
 struct why_peak_options {
-    std::size_t rows = 20; ///< at most; one line sums up the rest
+    names_of<value_id> names = {}; ///< of values; default: their numbers
+    names_of<step_id> steps = {};  ///< of steps; default: "step 7"
+    std::size_t rows = 20;         ///< at most; one line sums up the rest
 };
 
 namespace detail {
@@ -79,12 +81,12 @@ struct table_cell {
 };
 
 /// The name; a long one without its middle, since both ends matter: "node 107 (max", "backward)".
-template <class Id, name_function<Id> Names>
-void write_name(table_cell& cell, Names& name_of, Id of)
+template <class Id>
+void write_name(table_cell& cell, names_of<Id> const& names, Id of)
 {
     constexpr std::size_t widest = 40, front = 13, back = widest - front - 3;
     std::vector<char> name;
-    read_name(name, name_of, of);
+    names.read(name, of);
     std::size_t const characters = keep_printable(name);
     std::size_t begun = 0;
     for (char c : name) {
@@ -99,12 +101,11 @@ void write_name(table_cell& cell, Names& name_of, Id of)
     }
 }
 
-template <name_function<step_id> Steps>
-void write_step(table_cell& cell, Steps& step_name, step_id s, char const* if_none)
+inline void write_step(table_cell& cell, names_of<step_id> const& steps, step_id s, char const* if_none)
 {
     if (s == no_step) return cell << if_none;
-    if constexpr (std::same_as<Steps, own_id>) cell << "step ";
-    write_name(cell, step_name, s);
+    if (!steps.is_given()) cell << "step ";
+    write_name(cell, steps, s);
 }
 
 /// part / whole in hundredths of a percent, rounded.
@@ -123,12 +124,12 @@ void write_percent(table_cell& cell, byte_count part, byte_count whole);
 /// Ensures:    columns are as wide as their widest cell; a name of more than 40 characters is cut in the
 ///             middle. Control characters are dropped and bytes that are not UTF-8 become '?'. Percents are
 ///             of the peak, rounded to hundredths.
-/// Complexity: O(output); `name_of` is called once per row, `step_name` twice, and once for the position.
+/// Complexity: O(output); the name of a value is asked for once per row, that of a step twice, and once for
+/// the
+///             position.
 /// Throws:     whatever the stream and the names throw, std::bad_alloc.
-template <detail::text_stream Stream, detail::name_function Names = detail::own_id,
-          detail::name_function<step_id> Steps = detail::own_id>
-Stream& write_why_peak(Stream& out, peak_reason const& reason, Names name_of = {}, Steps step_name = {},
-                       why_peak_options options = {})
+template <detail::text_stream Stream>
+Stream& write_why_peak(Stream& out, peak_reason const& reason, why_peak_options const& options = {})
 {
     using detail::table_cell;
     detail::plain_text<Stream> text{out};
@@ -141,7 +142,7 @@ Stream& write_why_peak(Stream& out, peak_reason const& reason, Names name_of = {
     if (reason.later_peaks != 0) text << " (and at " << reason.later_peaks << " more)";
     if (reason.step != no_step) {
         table_cell step;
-        detail::write_step(step, step_name, reason.step, "");
+        detail::write_step(step, options.steps, reason.step, "");
         text << ", while ";
         write_cell(step);
         text << " runs";
@@ -167,9 +168,9 @@ Stream& write_why_peak(Stream& out, peak_reason const& reason, Names name_of = {
         };
         write_count(bytes, b.bytes);
         detail::write_percent(row[percent], b.bytes, reason.bytes);
-        detail::write_name(row[value], name_of, b.root);
-        detail::write_step(row[producer], step_name, b.producer, "(input)");
-        detail::write_step(row[last_user], step_name, b.last_user,
+        detail::write_name(row[value], options.names, b.root);
+        detail::write_step(row[producer], options.steps, b.producer, "(input)");
+        detail::write_step(row[last_user], options.steps, b.last_user,
                            b.life.last >= reason.positions ? "(output)" : "(none)");
         write_count(without, b.peak_without);
         write_count(saves, reason.bytes - b.peak_without);

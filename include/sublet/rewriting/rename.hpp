@@ -273,31 +273,13 @@ namespace detail {
 
 } // namespace detail
 
-/// The lowest `count` numbers that with the prefix give none of the `names` names `name_of(0)` and so on.
+/// The lowest `count` numbers that with the prefix give none of the names of values 0 to `names` - 1.
 ///
 /// Ensures:    ascending. The names in use may repeat.
 /// Complexity: O(characters + names log names + count) time, O(names + count) memory.
-/// Throws:     whatever `name_of` throws.
-template <detail::name_function Names>
+/// Throws:     whatever the names throw; std::bad_alloc.
 [[nodiscard]] std::vector<std::uint64_t> unused_names(std::string_view prefix, std::size_t count,
-                                                      std::size_t names, Names name_of)
-{
-    std::vector<std::uint64_t> taken;
-    std::vector<char> text;
-    for (value_id v = 0; v != names; ++v) {
-        detail::read_name(text, name_of, v);
-        if (auto const number = detail::parse_numbered(prefix, std::string_view(text.data(), text.size())))
-            taken.push_back(*number);
-    }
-    detail::sort_ascending(taken);
-    std::vector<std::uint64_t> unused;
-    std::size_t next = 0;
-    for (std::uint64_t number = 0; unused.size() != count; ++number) {
-        while (next != taken.size() && taken[next] < number) ++next;
-        if (next == taken.size() || taken[next] != number) unused.push_back(number);
-    }
-    return unused;
-}
+                                                      std::size_t names, names_of<value_id> const& name_of);
 
 // --- sharing log -----------------------------------------------------------------------------------------
 
@@ -356,13 +338,13 @@ namespace detail {
 } // namespace detail
 
 /// Writes one line, as above.
-template <detail::text_stream Stream, detail::name_function Names = detail::own_id>
-void write_log(Stream& stream, sharing_log::entry const& e, Names name_of = {})
+template <detail::text_stream Stream>
+void write_log(Stream& stream, sharing_log::entry const& e, names_of<value_id> const& name_of = {})
 {
     detail::plain_text<Stream> out{stream};
     std::vector<char> text;
     auto write_name = [&](value_id v) {
-        detail::read_name(text, name_of, v);
+        name_of.read(text, v);
         detail::keep_printable(text);
         for (char c : text) out << c;
     };
@@ -403,8 +385,8 @@ void write_total(Stream& stream, sharing_log const& log)
 } // namespace detail
 
 /// Writes all lines and the sum.
-template <detail::text_stream Stream, detail::name_function Names>
-void write_log(Stream& stream, sharing_log const& log, Names name_of)
+template <detail::text_stream Stream>
+void write_log(Stream& stream, sharing_log const& log, names_of<value_id> const& name_of = {})
 {
     for (sharing_log::entry const& e : log.entries) write_log(stream, e, name_of);
     detail::write_total(stream, log);
@@ -414,7 +396,7 @@ void write_log(Stream& stream, sharing_log const& log, Names name_of)
 template <detail::text_stream Stream>
 Stream& operator<<(Stream& stream, sharing_log const& log)
 {
-    write_log(stream, log, detail::own_id{});
+    write_log(stream, log);
     return stream;
 }
 

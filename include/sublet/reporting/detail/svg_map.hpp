@@ -48,65 +48,15 @@ struct buffer_kinds {
     }
 };
 
-/// Calls `kind_of` for each buffer's root and sorts the kinds.
+/// Asks for the kind of each buffer's root and sorts the kinds.
 ///
 /// Ensures:    the names are printable (see names.hpp), and kinds with the same printed name are one. Kinds
 ///             with equal byte-steps stay in the order of their first buffers. If the byte-steps exceed 64
 ///             bits, sizes are counted in the smallest power of two with which they fit.
-/// Complexity: O(n log n) comparisons of names, n = buffers; `kind_of` is called once per buffer.
+/// Complexity: O(n log n) comparisons of names, n = buffers; a kind is asked for once per buffer.
 /// Throws:     whatever `kind_of` throws; std::bad_alloc.
-template <name_function Kinds>
 [[nodiscard]] buffer_kinds kinds_of(std::vector<memory_plan::placed_buffer const*> const& buffers,
-                                    Kinds& kind_of)
-{
-    buffer_kinds result;
-    result.kind_of.resize(buffers.size());
-    std::vector<buffer_kinds::kind> kind_at; // by buffer
-    std::vector<std::uint32_t> by_name, first_of;
-    std::vector<char> name;
-    for (std::uint32_t i = 0; i != buffers.size(); ++i) {
-        read_name(name, kind_of, buffers[i]->root);
-        std::size_t const characters = keep_printable(name), first = result.text.size();
-        for (char c : name) result.text.push_back(c);
-        kind_at.push_back({first, result.text.size(), characters, 0});
-        by_name.push_back(i);
-    }
-    auto const name_at = [&](std::uint32_t i) {
-        return std::string_view(result.text.data() + kind_at[i].first, kind_at[i].last - kind_at[i].first);
-    };
-    sort_by(by_name, [&](std::uint32_t a, std::uint32_t b) {
-        int const order = name_at(a).compare(name_at(b));
-        return order != 0 ? order < 0 : a < b;
-    });
-    for (std::uint32_t i : by_name) {
-        if (first_of.empty() || name_at(first_of.back()) != name_at(i)) first_of.push_back(i);
-        result.kind_of[i] = first_of.back();
-    }
-
-    auto const counted = [&](unsigned shift) {
-        result.byte_steps = 0;
-        for (std::uint32_t i : first_of) kind_at[i].byte_steps = 0;
-        for (std::uint32_t i = 0; i != buffers.size(); ++i) {
-            std::uint64_t const size = buffers[i]->size >> shift, life = length(buffers[i]->life);
-            if (life != 0 && size > (~std::uint64_t{0} - result.byte_steps) / life) return false;
-            result.byte_steps += size * life;
-            kind_at[result.kind_of[i]].byte_steps += size * life;
-        }
-        return true;
-    };
-    for (unsigned shift = 0; !counted(shift);) ++shift;
-
-    std::vector<sort_key> ranked;
-    for (std::uint32_t i : first_of) ranked.push_back({descending(kind_at[i].byte_steps), i, i});
-    sort_by_key(ranked);
-    std::vector<std::uint32_t>& rank = by_name; // by first buffer
-    for (sort_key const& k : ranked) {
-        rank[k.id] = static_cast<std::uint32_t>(result.kinds.size());
-        result.kinds.push_back(kind_at[k.id]);
-    }
-    for (std::uint32_t& k : result.kind_of) k = rank[k];
-    return result;
-}
+                                    names_of<value_id> const& kind_of);
 
 /// How many kinds have their own colour; the others come last.
 inline constexpr std::size_t svg_colors = 11;
@@ -246,13 +196,13 @@ std::size_t count_buffers(std::vector<memory_plan::placed_buffer const*> const& 
 svg_panel panel_of(memory_plan const& plan, std::vector<memory_plan::placed_buffer const*> const& drawn,
                    std::size_t first);
 
-template <class Stream, class Names>
+template <class Stream>
 struct svg_painter {
     static constexpr std::uint64_t above = 5000, gap = 1800, below = 3600;
     using px = hundredths;
 
     svg_canvas<Stream>& canvas;
-    Names& name_of;
+    names_of<value_id> const& names;
     buffer_kinds const& kinds;
     std::vector<memory_plan::placed_buffer const*> const& drawn;
     plain_text<Stream>& out = canvas.out;
@@ -317,7 +267,7 @@ private:
         std::uint64_t const w =
             larger<std::uint64_t>(is_empty(b.life) ? 0 : canvas.x_of(b.life.last) - x, 25);
         std::uint64_t const h = larger<std::uint64_t>(map.y_of(b.offset) - y, 25);
-        read_name(name, name_of, b.root);
+        names.read(name, b.root);
         std::size_t const characters = keep_printable(name);
         std::string_view const text(name.data(), name.size());
 

@@ -149,7 +149,18 @@ SUBLET_DECL html_page::html_page(std::vector<html_plan> plans, html_options cons
         }
     }
     sort_unique(named);
-    for (sort_key const& k : named) values_.push_back(value_id::of(k.key));
+    std::vector<char> name;
+    for (sort_key const& k : named) {
+        values_.push_back(value_id::of(k.key));
+        options.names.read(name, values_.back());
+        names_.add(name);
+    }
+    if (options.kinds.is_given()) kinds_ = kinds_of(rows_, options.kinds);
+    if (options.program == nullptr || !options.steps.is_given()) return;
+    for (step_id s = 0; s != options.program->steps(); ++s) {
+        options.steps.read(name, s);
+        step_names_.add(name);
+    }
 }
 
 SUBLET_DECL std::size_t html_page::index_of(value_id v) const
@@ -233,8 +244,8 @@ SUBLET_DECL void html_page::write_plan(plain_text<html_texts>& out, std::size_t 
     json.list("offset", rows, [&](std::size_t i) { json.number(row_at(i).offset); });
     json.list("alignment", rows, [&](std::size_t i) { json.number(row_at(i).alignment); });
     json.list("over", rows, [&](std::size_t i) { json.id(row_of_buffer(row_at(i).over)); });
-    json.list("kind", kinds.kinds.empty() ? 0 : rows,
-              [&](std::size_t i) { json.number(kinds.kind_of[first + i]); });
+    json.list("kind", kinds_.kinds.empty() ? 0 : rows,
+              [&](std::size_t i) { json.number(kinds_.kind_of[first + i]); });
     json.list("holds", plan.buffer_of.empty() ? 0 : values_.size(), [&](std::size_t i) {
         value_id const v = values_[i];
         json.id(v < plan.buffer_of.size() ? row_of_buffer(plan.buffer_of[v]) : +no_buffer);
@@ -274,7 +285,8 @@ SUBLET_DECL void html_page::write_plan(plain_text<html_texts>& out, std::size_t 
         json.list("times", 4, [&](std::size_t i) { json.number(facts[i]); });
     }
     json.list("path", shown.path.size(), [&](std::size_t i) { json.id(shown.path[i]); });
-    if (options_.program != nullptr) write_steps(out, shown, first, last);
+    bool const has_values = options_.program != nullptr && plan.buffer_of.size() == options_.program->values();
+    if (options_.program != nullptr && (shown.is_plan || has_values)) write_steps(out, shown, first, last);
     std::size_t without_place = 0;
     for (memory_plan::placed_buffer const& b : plan.buffers) without_place += b.offset == no_offset ? 1 : 0;
     json.name("without_place");
@@ -302,9 +314,9 @@ SUBLET_DECL std::vector<char> html_page::text() const
     out << ",\n";
     json.name("has_steps");
     out << (options_.program != nullptr ? "true,\n" : "false,\n");
-    json.list("names", names.ends.size(), [&](std::size_t i) { json.text(names[i]); });
-    json.list("steps", step_names.ends.size(), [&](std::size_t i) { json.text(step_names[i]); });
-    json.list("kinds", kinds.kinds.size(), [&](std::size_t i) { json.text(kinds.name_of(i)); });
+    json.list("names", names_.ends.size(), [&](std::size_t i) { json.text(names_[i]); });
+    json.list("steps", step_names_.ends.size(), [&](std::size_t i) { json.text(step_names_[i]); });
+    json.list("kinds", kinds_.kinds.size(), [&](std::size_t i) { json.text(kinds_.name_of(i)); });
     json.name("plans");
     out << '[';
     for (std::size_t i = 0; i != plans_.size(); ++i) {

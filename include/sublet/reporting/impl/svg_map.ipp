@@ -6,6 +6,58 @@
 
 namespace sublet::detail {
 
+SUBLET_DECL buffer_kinds kinds_of(std::vector<memory_plan::placed_buffer const*> const& buffers,
+                                  names_of<value_id> const& kind_of)
+{
+    buffer_kinds result;
+    result.kind_of.resize(buffers.size());
+    std::vector<buffer_kinds::kind> kind_at; // by buffer
+    std::vector<std::uint32_t> by_name, first_of;
+    std::vector<char> name;
+    for (std::uint32_t i = 0; i != buffers.size(); ++i) {
+        kind_of.read(name, buffers[i]->root);
+        std::size_t const characters = keep_printable(name), first = result.text.size();
+        for (char c : name) result.text.push_back(c);
+        kind_at.push_back({first, result.text.size(), characters, 0});
+        by_name.push_back(i);
+    }
+    auto const name_at = [&](std::uint32_t i) {
+        return std::string_view(result.text.data() + kind_at[i].first, kind_at[i].last - kind_at[i].first);
+    };
+    sort_by(by_name, [&](std::uint32_t a, std::uint32_t b) {
+        int const order = name_at(a).compare(name_at(b));
+        return order != 0 ? order < 0 : a < b;
+    });
+    for (std::uint32_t i : by_name) {
+        if (first_of.empty() || name_at(first_of.back()) != name_at(i)) first_of.push_back(i);
+        result.kind_of[i] = first_of.back();
+    }
+
+    auto const counted = [&](unsigned shift) {
+        result.byte_steps = 0;
+        for (std::uint32_t i : first_of) kind_at[i].byte_steps = 0;
+        for (std::uint32_t i = 0; i != buffers.size(); ++i) {
+            std::uint64_t const size = buffers[i]->size >> shift, life = length(buffers[i]->life);
+            if (life != 0 && size > (~std::uint64_t{0} - result.byte_steps) / life) return false;
+            result.byte_steps += size * life;
+            kind_at[result.kind_of[i]].byte_steps += size * life;
+        }
+        return true;
+    };
+    for (unsigned shift = 0; !counted(shift);) ++shift;
+
+    std::vector<sort_key> ranked;
+    for (std::uint32_t i : first_of) ranked.push_back({descending(kind_at[i].byte_steps), i, i});
+    sort_by_key(ranked);
+    std::vector<std::uint32_t>& rank = by_name; // by first buffer
+    for (sort_key const& k : ranked) {
+        rank[k.id] = static_cast<std::uint32_t>(result.kinds.size());
+        result.kinds.push_back(kind_at[k.id]);
+    }
+    for (std::uint32_t& k : result.kind_of) k = rank[k];
+    return result;
+}
+
 SUBLET_DECL svg_legend legend_of(buffer_kinds const& all, std::uint64_t width)
 {
     std::size_t const own = smaller(all.kinds.size(), svg_colors);

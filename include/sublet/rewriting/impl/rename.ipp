@@ -191,6 +191,26 @@ SUBLET_DECL sharing_log log_sharing(snapshot const& p, slot_plan const& plan, pl
     return log;
 }
 
+SUBLET_DECL std::vector<std::uint64_t> unused_names(std::string_view prefix, std::size_t count,
+                                                    std::size_t names, names_of<value_id> const& name_of)
+{
+    std::vector<std::uint64_t> taken;
+    std::vector<char> text;
+    for (value_id v = 0; v != names; ++v) {
+        name_of.read(text, v);
+        if (auto const number = detail::parse_numbered(prefix, std::string_view(text.data(), text.size())))
+            taken.push_back(*number);
+    }
+    detail::sort_ascending(taken);
+    std::vector<std::uint64_t> unused;
+    std::size_t next = 0;
+    for (std::uint64_t number = 0; unused.size() != count; ++number) {
+        while (next != taken.size() && taken[next] < number) ++next;
+        if (next == taken.size() || taken[next] != number) unused.push_back(number);
+    }
+    return unused;
+}
+
 namespace detail {
 
 SUBLET_DECL std::vector<sharing_log::entry> trace(sharing_log const& log, value_id v)
