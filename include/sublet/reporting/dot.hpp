@@ -28,11 +28,9 @@
 #include <sublet/reporting/names.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 namespace sublet {

@@ -32,10 +32,7 @@
 
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <string_view>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace sublet {

@@ -22,7 +22,6 @@
 #include <sublet/reporting/names.hpp>
 #include <sublet/units.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <vector>

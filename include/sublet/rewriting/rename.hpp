@@ -9,7 +9,6 @@
 
 #include <sublet/analysis/flatten.hpp>
 #include <sublet/analysis/versions.hpp>
-#include <sublet/detail/sorting.hpp>
 #include <sublet/detail/text.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>

@@ -21,13 +21,16 @@
 
 namespace sublet::detail {
 
-/// A plan, or a result that has one or an error: of a planner, or of `read_json`.
+/// It has a plan or an error: the result of a planner, or of `read_json`.
 template <class P>
-concept planned_or_plan = std::same_as<P, memory_plan> || requires(P const& planned) {
+concept result_with_plan = requires(P const& planned) {
     requires std::same_as<std::remove_cvref_t<decltype(planned.plan)>, memory_plan>;
     static_cast<bool>(planned);
     planned.error();
 };
+
+template <class P>
+concept planned_or_plan = std::same_as<P, memory_plan> || result_with_plan<P>;
 
 /// Throws: precondition_error, with the error, if there is no plan.
 template <planned_or_plan Planned>

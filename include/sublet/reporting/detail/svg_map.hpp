@@ -6,7 +6,6 @@
 /// live bytes as a curve, and a rectangle of live range by addresses for each buffer of a pool. Kinds and
 /// curve take O(n log n) for n buffers, however many positions there are; the curve never loses the peak.
 
-#include <sublet/detail/sorting.hpp>
 #include <sublet/detail/text.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/reporting/detail/svg_canvas.hpp>

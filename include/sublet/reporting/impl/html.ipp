@@ -9,6 +9,8 @@
 #include <sublet/reporting/html.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <utility>
 
 namespace sublet::detail {
 

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/reporting/detail/svg_map.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
 
 // --- svg kinds -------------------------------------------------------------------------------------------
 
