@@ -40,10 +40,10 @@ struct dot_options {
     per_value<slot_id> slots = no_slot; ///< of each value; `no_slot`: it has none
     names_of<value_id> names = {};      ///< of values; default: "value 7"
     names_of<step_id> steps = {};       ///< of steps; default: "step 7"
-    std::string_view title = "";    ///< above the graph
-    bool value_names = false;       ///< at the edges; otherwise as tooltips
-    bool sideways = false;          ///< time from left to right instead of downwards
-    bool given_without_slot = true; ///< draw inputs without a slot: often many, such as weights
+    std::string_view title = "";        ///< above the graph
+    bool value_names = false;           ///< at the edges; otherwise as tooltips
+    bool sideways = false;              ///< time from left to right instead of downwards
+    bool given_without_slot = true;     ///< draw inputs without a slot: often many, such as weights
 };
 
 namespace detail {
