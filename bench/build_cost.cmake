@@ -6,8 +6,9 @@
 # Each figure is the smallest of -DRUNS=9 runs that alternate with those of the empty file, so that other load
 # affects all alike. In the compiled form the columns are held to budgets, in multiples of the empty file; in
 # the header-only form they are only printed: there a file compiles what it calls. -DONLY=REGEX measures the
-# headers that match, `first` the first program. With -DSMOKE=ON it only checks that all calls compile, in the compiled form: that is a
-# test.
+# headers that match, `first` the first program, `std` what those headers of the standard library would add that
+# public headers do without. With -DSMOKE=ON it only checks that all calls compile, in the compiled form: that
+# is a test.
 cmake_minimum_required(VERSION 3.25)
 
 if(NOT COMPILER)
@@ -118,10 +119,36 @@ if(NOT SMOKE AND (NOT ONLY OR ONLY MATCHES "first"))
   print("")
 endif()
 
-if(NOT SMOKE AND NOT ONLY STREQUAL "first")
+if(NOT SMOKE AND NOT ONLY MATCHES "^(first|std)$")
   print("                                            compiled form                 header-only form")
   print("                              syntax ms  times  -O2 ms  times  syntax ms  times  -O2 ms  times")
 endif()
+# A header that public headers do not include (detail/sorting.hpp, counterexample.hpp), with a typical use.
+function(cost_of_std header use)
+  file(WRITE ${scratch}/called.cpp "#include <optional>\n#include <string>\n#include <vector>\n#include <${header}>\n${use}\n")
+  unset(empty)
+  unset(called)
+  foreach(run RANGE 1 ${RUNS})
+    measure(${scratch}/empty.cpp empty -fsyntax-only)
+    measure(${scratch}/called.cpp called -fsyntax-only)
+  endforeach()
+  math(EXPR more "${called} - ${empty}")
+  print("<${header}> adds ${more} ms to ${empty} ms (syntax)")
+endfunction()
+if(NOT SMOKE AND (NOT ONLY OR ONLY STREQUAL "std"))
+  cost_of_std(algorithm "auto sorted(std::vector<int> v) { std::sort(v.begin(), v.end()); return v; }")
+  cost_of_std(functional "std::function<int(int)> f = [](int i) { return i; };")
+  cost_of_std(variant "template <int> struct one { int i; bool operator==(one const&) const = default; };
+struct all { std::variant<one<1>, one<2>, one<3>, one<4>, one<5>, one<6>, one<7>, one<8>, one<9>, one<10>, one<11>,
+one<12>> of; bool operator==(all const&) const = default; };
+inline bool same(all const& a) { all b = a; return b == a && std::get_if<3>(&b.of) == nullptr; }")
+  print("")
+endif()
+if(ONLY STREQUAL "std")
+  file(REMOVE_RECURSE ${scratch})
+  return()
+endif()
+
 set(program "auto const p = sublet::sequence(2, 2, [](auto step, auto& sink) { sink.def(+step); });\n")
 set(options "{.bytes = 4096, .alignment = 64}")
 cost(plan_memory.hpp 20 25 "${program}auto m = sublet::plan_memory(p, ${options});")

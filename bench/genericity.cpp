@@ -8,12 +8,14 @@
 //     colors      a slot for each value, as few as possible
 //     all         the total of these
 //     listing     the program and its options by ids (the first column), and by a listing of pointers
+//     sort        ends of live ranges by std::sort (the first column), and by detail::sort_by_key
 //
 // The version by hand needs no snapshot.
 
 #include "measure.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/detail/sorting.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/listing.hpp>
 #include <sublet/sharing/color_intervals.hpp>
@@ -24,6 +26,7 @@
 #include <cstring>
 #include <exception>
 #include <functional>
+#include <iterator>
 #include <queue>
 #include <random>
 #include <span>
@@ -107,7 +110,7 @@ void print(std::size_t n, char const* what, both const& b)
 bool compare(std::size_t n, int runs)
 {
     operations const ops = random_operations(n);
-    std::vector<double> hand[5], generic[5]; // border, lifetimes, colors, all, listing
+    std::vector<double> hand[6], generic[6]; // border, lifetimes, colors, all, listing, sort
     bool same = true;
     for (int run = 0; run != runs; ++run) {
         std::vector<interval> intervals;
@@ -162,8 +165,17 @@ bool compare(std::size_t n, int runs)
         }));
         same = same && by_ids == by_handles;
     }
-    char const* const rows[] = {"border", "lifetimes", "colors", "all", "listing"};
-    for (std::size_t row = 0; row != 5; ++row)
+    std::vector<sublet::detail::sort_key> ends;
+    for (interval const& one : lifetimes_by_hand(ops))
+        ends.push_back({one.last, 0, static_cast<std::uint32_t>(ends.size())});
+    for (int run = 0; run != runs; ++run) {
+        auto by_std = ends, by_key = ends;
+        hand[5].push_back(bench::milliseconds([&] { std::sort(by_std.begin(), by_std.end()); }));
+        generic[5].push_back(bench::milliseconds([&] { sublet::detail::sort_by_key(by_key); }));
+        for (std::size_t i = 0; i != n; ++i) same = same && by_std[i].id == by_key[i].id;
+    }
+    char const* const rows[] = {"border", "lifetimes", "colors", "all", "listing", "sort"};
+    for (std::size_t row = 0; row != std::size(rows); ++row)
         print(n, rows[row], {bench::timing_of(hand[row]), bench::timing_of(generic[row])});
     return same;
 }

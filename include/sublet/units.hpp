@@ -85,7 +85,8 @@ template <class F>
 concept size_function = std::invocable<F&, std::uint32_t> &&
                         integer_like<std::remove_cvref_t<std::invoke_result_t<F&, std::uint32_t>>>;
 
-/// std::max and std::min without <algorithm> (see detail/sorting.hpp).
+/// std::max and std::min without <algorithm>, which public headers do not include (detail/sorting.hpp says
+/// why).
 template <class N>
     requires(integer<N> || is_id<N>)
 [[nodiscard]] constexpr N larger(N a, N b) noexcept
