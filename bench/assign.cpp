@@ -135,7 +135,7 @@ void run_network(std::string const& file, subject const& s, std::uint64_t nodes)
     });
 
     dependence_graph const order = dependences(s.program, detail::dependences_of(s.options, {}));
-    if (order.violation) throw std::runtime_error(file + ": cannot be read as concurrent");
+    if (!order) throw std::runtime_error(file + ": cannot be read as concurrent");
     concurrent_live_ranges const lives =
         concurrent_lifetimes(s.program, order, buffers, plan.buffer_of, role);
     conflict_ranges const conflicts = find_conflict_ranges(order, lives);

@@ -135,9 +135,8 @@ void print_metric(char const* key, std::size_t number) { std::printf("%s: %zu\n"
 
 void run(subjects const& all, std::string const& only, unsigned rounds)
 {
-    bool const is_ssa = sum_over(all, [](subject const& s) -> std::size_t {
-                            return find_ssa_violation(s.program) ? 1 : 0;
-                        }) == 0;
+    bool const is_ssa =
+        sum_over(all, [](subject const& s) -> std::size_t { return check_ssa(s.program) ? 0 : 1; }) == 0;
     if (only.empty()) {
         print_metric("functions", all.size());
         print_metric("blocks", sum_over(all, [](subject const& s) { return s.program.nodes(); }));

@@ -146,14 +146,13 @@ char const* name_of(placement::outcome status)
 bool is_refuted(placement_problem const& problem, placement const& placed, placement::objective args,
                 std::span<byte_count const> previous = {})
 {
-    if (check_placement(problem, placed, {.objective = args, .previous = previous})) return true;
+    if (!check_placement(problem, placed, {.objective = args, .previous = previous})) return true;
     for (pool_id pool = 0; pool != placed.pools.size(); ++pool) {
-        proof_finding::outcome const verdict = check_proof(problem, placed, pool).verdict;
+        verdict const proof = check_proof(problem, placed, pool);
+        if (proof || proof.error().what == fault::not_checkable) continue;
         // Stopped before the live ranges were read, it has no peak.
         bool const has_peak = !placed.is_timed_out || placed.pools[pool].peak_position != 0;
-        if (verdict == proof_finding::outcome::wrong_peak && !has_peak) continue;
-        if (verdict != proof_finding::outcome::proved && verdict != proof_finding::outcome::not_checkable)
-            return true;
+        if (proof.error().what != fault::wrong_peak || has_peak) return true;
     }
     return false;
 }

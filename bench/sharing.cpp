@@ -109,7 +109,7 @@ prepared prepare(subject const& s, bool with_ranges)
     auto const role = s.options.role.tabulate(s.program.values());
     input.order_ms = cpu_milliseconds([&] {
         input.graph = dependences(s.program, detail::dependences_of(s.options, {}));
-        if (input.graph.violation) throw std::runtime_error(s.name + ": cannot be read as concurrent");
+        if (!input.graph) throw std::runtime_error(s.name + ": cannot be read as concurrent");
         input.lives = concurrent_lifetimes(s.program, input.graph, input.plan.buffers.size(),
                                            input.plan.buffer_of, role);
     });
@@ -169,7 +169,7 @@ void measure(subject const& s, char const* name, bool needs_ranges, byte_count b
     byte_count bytes = 0;
     for (byte_count arena : input.plan.arena_bytes) bytes += arena;
     double const check_ms = cpu_milliseconds([&] {
-        if (auto const refuted = check_concurrent_plan(s.program, input.plan, s.options))
+        if (!check_concurrent_plan(s.program, input.plan, s.options))
             throw std::runtime_error(s.name + ": a plan by " + name + " is refuted");
     });
     double const over = bound == 0 ? 0 : 100 * (static_cast<double>(bytes) / static_cast<double>(bound) - 1);

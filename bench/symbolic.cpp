@@ -90,7 +90,7 @@ struct tally {
                 static_cast<double>(detail::larger(own.report().arena_bytes, byte_count{1}));
             double const excess =
                 own.report().arena_bytes == 0 ? 0 : 100 * (static_cast<double>(bytes) / own_bytes - 1);
-            bool const is_right = !check_plan(program, plan, one);
+            bool const is_right{check_plan(program, plan, one)};
             bool const is_near = within < 0 || excess <= within;
             std::printf("  N = %-8llu %16llu %16llu %16llu %8.3f %%%s\n",
                         static_cast<unsigned long long>(batch), static_cast<unsigned long long>(bytes),

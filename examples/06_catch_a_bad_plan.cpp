@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // The checker derives from the program alone what a plan must satisfy, and searches for a counterexample.
 // Here it gets a correct plan, damaged copies of it, and the same plan with options that it was not made for.
-// Prints the witness of each.
+// Prints the counterexample of each.
 
 #include <sublet/sublet.hpp>
 
@@ -22,10 +22,10 @@ int main()
 
     using sublet::memory_plan;
     auto check = [&](char const* what, memory_plan const& suspect, sublet::plan_options const& required) {
-        auto const refuted = sublet::check_plan(program, suspect, required);
+        auto const valid = sublet::check_plan(program, suspect, required);
         std::cout << what << ":\n    ";
-        if (refuted) std::cout << *refuted << '\n';
-        else std::cout << "no counterexample\n";
+        if (valid) std::cout << "no counterexample\n";
+        else std::cout << valid.error() << '\n';
     };
     auto damaged = [&](auto damage) {
         memory_plan copy = plan;

@@ -72,7 +72,7 @@ int main()
     fixed[sum] = 0; // the caller reads the result here
     fixed[n] = 1;   // and passes the parameter here
     auto const coloring = sublet::color(sum_of_squares, fixed);
-    auto const refuted = sublet::check_slots(sum_of_squares, coloring.plan);
+    auto const valid = sublet::check_slots(sum_of_squares, coloring.plan);
 
     auto name = [](value v) { return std::string(name_of[v]); };
     auto register_of = [&](value v) { return std::string{'r', char('0' + coloring.plan.slot_of[v])}; };
@@ -92,5 +92,5 @@ int main()
                 std::cout << "    " << std::setw(24) << text(next, name) << text(next, register_of) << '\n';
     }
     std::cout << coloring.plan.slots << " registers, " << coloring.max_live << " values alive at once, "
-              << (refuted ? "refuted" : "proved") << '\n';
+              << (valid ? "proved" : "refuted") << '\n';
 }

@@ -93,9 +93,9 @@ int main()
 
     auto claimed = listed.plan;
     claimed.valid_for = sublet::program_reading::concurrent;
-    auto const refuted = sublet::check_concurrent_plan(list.program(), claimed, list.options());
-    std::cout << "\n\nthe checker on the first plan, for every order:\n    " << *refuted
+    auto const why = sublet::check_concurrent_plan(list.program(), claimed, list.options()).error();
+    std::cout << "\n\nthe checker on the first plan, for every order:\n    " << why
               << "\n    for instance in this order:";
-    for (auto t : refuted->schedule) std::cout << ' ' << tasks[t].name << ';';
+    for (auto t : why.schedule) std::cout << ' ' << tasks[t].name << ';';
     std::cout << '\n';
 }

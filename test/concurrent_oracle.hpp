@@ -12,7 +12,7 @@
 
 #include "random_tasks.hpp"
 
-#include <sublet/checking/witness.hpp>
+#include <sublet/counterexample.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
 
@@ -77,32 +77,37 @@ public:
         return false;
     }
 
-    /// The schedule of a clash names every task once, in a possible order, and there a task finds bytes that
-    /// were not written for it; or two tasks that may run concurrently write the same bytes, which are never
-    /// read.
-    bool confirms(sublet::witness const& w) const
+    /// A clash is of two given values that share these bytes. The schedule of one that is written over names
+    /// every task once, in a possible order, and there a task finds bytes that were not written for it; or
+    /// two tasks that may run concurrently write the same bytes, which are never read.
+    bool confirms(sublet::counterexample const& why) const
     {
-        if (w.begin >= w.end || !lies_in(w.value, w) || !lies_in(w.other, w)) return false;
-        if (w.written_at == sublet::no_step) return is_given(w.value) && is_given(w.other);
-        if (w.position >= w.schedule.size() || w.schedule[w.position] != w.written_at) return false;
-        if (!writes(w.written_at, w.other)) return false;
-        if (w.needed_at == sublet::no_step ? !is_kept(w.value) : !touches(w.needed_at, w.value)) return false;
+        auto const* w = why.as<sublet::counterexample::overlap>();
+        if (w == nullptr || !share(*w)) return false;
+        if (why.what == sublet::fault::clash)
+            return is_given(w->value) && is_given(w->other) && w->step == sublet::no_step &&
+                   why.schedule.empty();
+        if (why.what != sublet::fault::overwritten) return false;
+        if (w->position >= why.schedule.size() || why.schedule[w->position] != w->step) return false;
+        if (!writes(w->step, w->other)) return false;
+        if (w->needed_at == sublet::no_step ? !is_kept(w->value) : !touches(w->needed_at, w->value))
+            return false;
         state now = begin();
-        bool finds_all = true, was_there = false, is_needed_after = w.needed_at == sublet::no_step;
-        for (std::size_t i = 0; i != w.schedule.size(); ++i) {
-            std::size_t const t = w.schedule[i];
+        bool finds_all = true, was_there = false, is_needed_after = w->needed_at == sublet::no_step;
+        for (std::size_t i = 0; i != why.schedule.size(); ++i) {
+            std::size_t const t = why.schedule[i];
             if (t >= tasks_.tasks.size() || !may_run(now, t)) return false;
-            if (i <= w.position && writes(t, w.value)) was_there = true;
-            if (i >= w.position && t == w.needed_at) is_needed_after = true;
+            if (i <= w->position && writes(t, w->value)) was_there = true;
+            if (i >= w->position && t == w->needed_at) is_needed_after = true;
             finds_all = run(now, t) && finds_all;
         }
-        if (w.schedule.size() != tasks_.tasks.size()) return false;
+        if (why.schedule.size() != tasks_.tasks.size()) return false;
         finds_all = outputs_are_there(now) && finds_all;
-        if (is_only_written(w.value) && is_only_written(w.other))
-            return w.needed_at == w.written_at ||
-                   (w.position != 0 && w.schedule[w.position - 1] == w.needed_at &&
-                    !waits(w.written_at, w.needed_at) && writes(w.needed_at, w.value));
-        return !finds_all && is_needed_after && (was_there || is_given(w.value));
+        if (is_only_written(w->value) && is_only_written(w->other))
+            return w->needed_at == w->step ||
+                   (w->position != 0 && why.schedule[w->position - 1] == w->needed_at &&
+                    !waits(w->step, w->needed_at) && writes(w->needed_at, w->value));
+        return !finds_all && is_needed_after && (was_there || is_given(w->value));
     }
 
     /// The class is never read, and is no output.
@@ -248,7 +253,12 @@ private:
                 if (root_[v] == r) return true;
         return writes(t, r);
     }
-    bool lies_in(sublet::value_id r, sublet::witness const& w) const
+    /// Both values lie in the bytes, of which there are some.
+    bool share(sublet::counterexample::overlap const& w) const
+    {
+        return w.begin < w.end && lies_in(w.value, w) && lies_in(w.other, w);
+    }
+    bool lies_in(sublet::value_id r, sublet::counterexample::overlap const& w) const
     {
         auto const [first, last] = place(r);
         return w.pool < pool_begin_.size() && pool_begin_[w.pool] + w.begin / cell >= first &&

@@ -141,7 +141,7 @@ listing<int> list_of(said_fact const* fact, value_id v)
 
 using planner = std::optional<planned_value> (*)(said_fact const* fact, value_id v, std::string& refused);
 
-std::string sentence_of(witness const& why)
+std::string sentence_of(counterexample const& why)
 {
     std::ostringstream text;
     text << why;
@@ -311,26 +311,72 @@ TEST_CASE(
         for (auto const& [name, found] : row) std::cout << fact << " | " << name << " | " << found << '\n';
 }
 
-TEST_CASE("what a step says of itself is said of it in what is made from a program")
+TEST_CASE("each fact that a step says of itself is said of it in what is made from a program")
 {
-    auto const p = sequence(5, 4, [](int step, effect_sink& sink) {
-        if (step == 0) sink.def(a), sink.may_recompute();
-        if (step == 1) sink.def(b);
-        if (step == 2) sink.use(b), sink.view(view), sink.only_views();
-        if (step == 3) sink.use(view), sink.use(a), sink.def(a);
-        if (step == 4) sink.use(a), sink.use(b), sink.def(3), sink.may_recompute();
+    each_step_fact([](step_fact const& fact) {
+        INFO(fact.name);
+        auto const p = sequence(5, 4, [&](int step, effect_sink& sink) {
+            (sink.*fact.say)(step % 2 == 0);
+            if (step == 0) sink.def(a);
+            if (step == 1) sink.def(b);
+            if (step == 2) sink.view(view);
+            if (step == 3) sink.use(view), sink.use(a), sink.def(a);
+            if (step == 4) sink.use(a), sink.use(b), sink.def(3);
+        });
+        plan_options const all{.bytes = 64, .alias_of = {-1, -1, 0, -1}};
+        auto says_the_same = [&](snapshot const& made) {
+            bool same = made.steps() == p.steps();
+            for (step_id s = 0; same && s != p.steps(); ++s)
+                same = (made.*fact.read)(s) == (p.*fact.read)(s) && (p.*fact.read)(s) == (s % 2 == 0);
+            return same;
+        };
+        CHECK(says_the_same(p));
+        CHECK(says_the_same(versions(p, all).program));
+        CHECK(says_the_same(p.as_control_flow()));
+        CHECK(says_the_same(flatten(program_tree(p), {{-1, -1, 0, -1}}).program));
+        CHECK(says_the_same(insert_spills(p, steps_in_order(p, {}), all, {}, {}).program));
     });
-    plan_options const all{.bytes = 64, .alias_of = {-1, -1, 0, -1}};
-    auto says_the_same = [&p](snapshot const& made) {
-        bool same = made.steps() == p.steps();
-        for (step_id s = 0; same && s != p.steps(); ++s)
-            same = made.may_recompute(s) == p.may_recompute(s) && made.only_views(s) == p.only_views(s);
-        return same;
-    };
-    CHECK(says_the_same(p));
-    CHECK(says_the_same(versions(p, all).program));
-    CHECK(says_the_same(p.as_control_flow()));
-    CHECK(says_the_same(flatten(program_tree(p), {{-1, -1, 0, -1}}).program));
+}
+
+TEST_CASE("a copy that a spill inserts, and the begin and end of a step with bodies, say what the table says")
+{
+    each_step_fact([](step_fact const& fact) {
+        INFO(fact.name);
+        auto const body = sequence(1, 1, [](int, effect_sink& sink) { sink.def(a); });
+        auto const outer = sequence(2, 1, [&](int step, effect_sink& sink) {
+            (sink.*fact.say)(!fact.of_border);
+            if (step == 1) sink.def(a);
+        });
+        program_tree tree(outer);
+        tree.add_body(0, 1, program_body::run_kind::once, body);
+        flat_tree const flat = flatten(tree);
+        int borders = 0;
+        for (step_id s = 0; s != flat.program.steps(); ++s)
+            if (flat.step_of[s].part == flat_tree::part::beginning ||
+                flat.step_of[s].part == flat_tree::part::end) {
+                ++borders;
+                CHECK((flat.program.*fact.read)(s) == fact.of_border);
+            }
+        CHECK(borders == 2);
+
+        auto const four = sequence(4, 4, [&](int step, effect_sink& sink) {
+            (sink.*fact.say)(!fact.of_copy);
+            if (step == 2) sink.use(b);
+            if (step == 3) sink.use(a);
+            sink.def(step);
+        });
+        auto const advice =
+            advise_memory(four, {.bytes = 64, .pools = {{.capacity = 128}}}, {.remats = false});
+        int copies = 0;
+        for (step_id s = 0; s != advice.spilled.program.steps(); ++s) {
+            auto const kind = advice.spilled.steps[s].kind;
+            bool const is_copy =
+                kind == spilled_program::kind::copied_out || kind == spilled_program::kind::copied_back;
+            copies += is_copy;
+            CHECK((advice.spilled.program.*fact.read)(s) == (is_copy ? fact.of_copy : !fact.of_copy));
+        }
+        CHECK(copies != 0);
+    });
 }
 
 TEST_CASE("each planner obeys the order of the nodes, or refuses it")

@@ -6,6 +6,8 @@
 
 #include "counted_heap.hpp"
 
+#include <sublet/counterexample.hpp>
+
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -69,11 +71,10 @@ std::string printed_ids(Ids const& ids)
     return out.str();
 }
 
-template <class Finding>
-std::string printed_finding(std::optional<Finding> const& found)
+inline std::string printed_finding(sublet::verdict const& valid)
 {
     std::ostringstream out;
-    if (found) out << *found;
+    if (!valid) out << valid.error();
     return out.str();
 }
 

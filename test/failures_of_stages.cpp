@@ -107,12 +107,6 @@ struct text {
     text& operator<<(char c) { return written += c, *this; }
 };
 
-template <class Finding>
-static std::string sentence(std::optional<Finding> const& found)
-{
-    return printed_finding(found);
-}
-
 TEST_CASE("graphs, control flow and liveness run out of memory at any allocation without a leak")
 {
     CHECK(fail_each_allocation([] { return branches(); }) > 5);
@@ -140,8 +134,8 @@ TEST_CASE("graphs, control flow and liveness run out of memory at any allocation
     CHECK(fail_each_allocation([&] { return interference(p); }) > 0);
     CHECK(fail_each_allocation([&] { return interference<interference_matrix>(p); },
                                [](auto const& found) { return found.are_adjacent(0, 4); }) > 0);
-    CHECK(fail_each_allocation([&] { return find_ssa_violation(p); },
-                               [](auto const& found) { return sentence(found); }) > 0);
+    CHECK(fail_each_allocation([&] { return check_ssa(p); },
+                               [](auto const& found) { return printed_finding(found); }) > 0);
     CHECK(fail_each_allocation([&] { return flow_releases(p, 6, {0, 1, 2, 3, 4, 5}, {6, value_role{}}); },
                                [](auto const& found) { return found.on_edge; }) > 0);
 }
@@ -203,7 +197,7 @@ TEST_CASE("every rule of an order, and every kind of placement, runs out of memo
     placement const placed = place(problem);
     CHECK(fail_each_allocation([&] { return place(problem, {.previous = placed.offset}); }, offsets) > 10);
     CHECK(fail_each_allocation([&] { return check_placement(problem, placed); },
-                               [](auto const& found) { return sentence(found); }) > 0);
+                               [](auto const& found) { return printed_finding(found); }) > 0);
     placement_problem parts = problem;
     parts.pools = {};
     parts.choices = {};
@@ -223,7 +217,7 @@ TEST_CASE("every rule of an order, and every kind of placement, runs out of memo
 TEST_CASE("each checker runs out of memory at any allocation without a leak, and then finds the same")
 {
     auto found_same = [](auto check) {
-        CHECK(fail_each_allocation(check, [](auto const& found) { return sentence(found); }) > 0);
+        CHECK(fail_each_allocation(check, [](auto const& found) { return printed_finding(found); }) > 0);
     };
     snapshot const p = line(), b = branches();
     plan_options const options = line_options();
@@ -240,7 +234,7 @@ TEST_CASE("each checker runs out of memory at any allocation without a leak, and
         found_same([&] { return check_concurrent_plan(p, two, options); });
         found_same([&] { return check_flow_plan(b, three, flow_bytes); });
         CHECK(fail_each_allocation([&] { return fits(one, p, options); },
-                                   [](auto const& found) { return sentence(found.figures.refuted); }) > 0);
+                                   [](auto const& found) { return printed_finding(found); }) > 0);
     }
     symbolic_options const sizes = affine_options();
     symbolic_plan wrong = plan_symbolic(p, sizes).plan;
@@ -460,7 +454,7 @@ TEST_CASE("schedules and executors run out of memory at any allocation without a
         stream_schedule const schedule = schedule_streams(made, mode, {.streams = 2});
         CHECK(fail_each_allocation(
                   [&] { return check_schedule(p, options, plan_of(mode), made.lowered, schedule); },
-                  [](auto const& found) { return sentence(found); }) > 0);
+                  [](auto const& found) { return printed_finding(found); }) > 0);
     };
     each(no_plan{});
     each(recycle{});

@@ -88,7 +88,7 @@ TEST_CASE("very many blocks with loops are coloured and planned, and proved")
     snapshot const p = loops_of_values();
     live_sets const live = liveness(p);
     chordal_coloring const colored = color(p, live);
-    CHECK(!colored.violation);
+    CHECK(colored);
     CHECK(colored.plan.slots < 8);
     auto const planned = plan_flow(p, small_buffers());
     REQUIRE(planned);

@@ -37,10 +37,10 @@ endforeach()
 set(detail/transitive_reduction core graph)
 set(detail/antichain core graph analysis detail/antichain detail/range_sets)
 set(detail/plan_requirements core graph)
-set(detail/contents core graph analysis checking/witness.hpp)
-set(detail/unclear core graph analysis checking/witness.hpp detail/contents)
+set(detail/contents core graph analysis)
+set(detail/unclear core graph analysis detail/contents)
 
-set(core_files errors ids units plan symbolic_plan detail/facts detail/sorting)
+set(core_files errors ids units counterexample plan symbolic_plan detail/facts detail/sorting detail/text)
 set(planners_are planned_memory listing plan_memory plan_concurrent plan_handoffs plan_symbolic plan_flow plan_nested
                  advise_memory detail/planned_buffers detail/schedule detail/advise)
 set(heavy algorithm iostream ranges random functional string memory memory_resource) # expensive to compile

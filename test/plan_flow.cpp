@@ -72,9 +72,7 @@ TEST_CASE("a buffer that a loop only reads keeps its bytes throughout the loop")
 
     memory_plan broken = planned.plan;
     for (memory_plan::placed_buffer& b : broken.buffers) b.offset = 0;
-    auto const found = check_flow_plan(p, broken, {.bytes = 64});
-    REQUIRE(found);
-    CHECK(found->what == fault::clash);
+    CHECK(check_flow_plan(p, broken, {.bytes = 64}).error().what == fault::clash);
     // Without the loop it may: a is dead after its only use.
     CHECK(plan_flow(program_of(2, {{{1}, {}, {0}}, {{2}, {0}, {}}, {{}, {}, {1}}}), {.bytes = 64})
               .report()
@@ -111,22 +109,22 @@ TEST_CASE("a value that a path reads before it is written is refused, or allowed
     planned_flow const refused = plan_flow(p, {.bytes = 8});
     REQUIRE(!refused);
     CHECK(refused.error().what == fault::used_undefined);
-    CHECK(refused.error().value == 0);
-    CHECK(refused.error().other == 0);
-    CHECK(refused.plan.order[refused.error().position] == 2);
+    CHECK(refused.error().value() == 0);
+    CHECK(refused.error().other() == 0);
+    CHECK(refused.plan.order[refused.error().position()] == 2);
     CHECK(plan_flow(p, {.bytes = 8}, {.allows_undefined = true}));
     CHECK(plan_flow(p, {.bytes = 8, .role = value_role::input}));
 
     snapshot const never = program_of(1, {{{}, {0}, {}}});
     planned_flow const nothing = plan_flow(never, {.bytes = 8}, {.allows_undefined = true});
     REQUIRE(!nothing);
-    CHECK(nothing.error().other == no_value);
+    CHECK(nothing.error().other() == no_value);
 
     snapshot const half = program_of(1, {{{1, 2}, {}, {}}, {{}, {}, {0}}, {{}, {}, {}}});
     planned_flow const out = plan_flow(half, {.bytes = 8, .role = value_role::output});
     REQUIRE(!out);
     CHECK(out.error().what == fault::used_undefined);
-    CHECK(out.error().position == 3);
+    CHECK(out.error().position() == 3);
 }
 
 TEST_CASE("the empty program, one node and an endless loop have plans")
@@ -307,7 +305,7 @@ TEST_CASE(
     planned_flow const planned = plan_flow(list, {.bytes = 8});
     REQUIRE(planned);
     CHECK(planned.bytes() == 16);
-    CHECK(!check_flow_plan(list, planned.plan, {.bytes = 8}));
+    CHECK(check_flow_plan(list, planned.plan, {.bytes = 8}));
     CHECK(plan_flow(list.as_control_flow(), {.bytes = 8}).plan == planned.plan);
 
     using nodes = std::vector<node_id>;
@@ -399,7 +397,7 @@ public:
                 rest /= offsets;
             }
             ++tried;
-            if (!check_flow_plan(f_.program, plan_, f_.options, flow_)) return true;
+            if (check_flow_plan(f_.program, plan_, f_.options, flow_)) return true;
         }
         return false;
     }
@@ -471,7 +469,7 @@ TEST_CASE(
 
             memory_plan over = planned.plan; // t over s
             for (memory_plan::placed_buffer& b : over.buffers) b.offset = 0;
-            CHECK(check_flow_plan(list, over).has_value() == is_needed);
+            CHECK(!check_flow_plan(list, over) == is_needed);
         }
 }
 

@@ -108,7 +108,7 @@ TEST_CASE("another order has another peak, and is recorded in the plan")
     CHECK(planned.plan.order == options.order);
 }
 
-TEST_CASE("an order that breaks a dependence is refused with a witness and plans nothing")
+TEST_CASE("an order that breaks a dependence is refused with a counterexample and plans nothing")
 {
     auto planned = plan_memory(chain, {.bytes = 8, .order = {1, 0, 2, 3}});
     CHECK(!planned);
@@ -172,7 +172,7 @@ TEST_CASE("a pool with a largest block is several allocations, and a value above
     }
     auto says = [&](memory_plan const& plan) {
         std::ostringstream out;
-        if (auto const fault = check_plan(join, plan, options)) out << *fault;
+        if (auto const valid = check_plan(join, plan, options); !valid) out << valid.error();
         return out.str();
     };
     memory_plan wrong = planned.plan;
@@ -211,8 +211,8 @@ TEST_CASE("values that may be in several pools are in the cheapest that have roo
     memory_plan wrong = planned.plan;
     wrong.buffers[wrong.buffer_of[3]].pool = 0;
     auto fault_of = [&](memory_plan const& plan) {
-        auto const fault = check_plan(join, plan, options);
-        return fault ? fault->what : fault::clash;
+        auto const valid = check_plan(join, plan, options);
+        return valid ? fault::clash : valid.error().what;
     };
     CHECK(fault_of(wrong) == fault::wrong_pool);
     options.pool_choices.pop_back(); // 3 is in its own pool now
@@ -353,8 +353,8 @@ TEST_CASE("programs with back edges are refused")
     };
     CHECK(plan_memory(loop(false), {.bytes = 8}));
     CHECK(sentence(plan_memory(loop(true), {.bytes = 8})) ==
-          "an edge or a hand-off from position 1 goes backward in the order: use plan_flow() for programs "
-          "with loops, or choose another order");
+          "an edge or a hand-off from position 1 goes backward in the order: choose another order; a program "
+          "with loops is made with flow() and planned by plan_flow()");
 }
 
 TEST_CASE("in place, the bound counts whole alignment units for all buffers but the highest")

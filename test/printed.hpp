@@ -2,6 +2,8 @@
 #ifndef SUBLET_TEST_PRINTED_HPP
 #define SUBLET_TEST_PRINTED_HPP
 
+#include <sublet/counterexample.hpp>
+
 #include <optional>
 #include <sstream>
 #include <string>
@@ -20,6 +22,12 @@ template <class Diagnostic>
 std::string printed(std::optional<Diagnostic> const& found)
 {
     return found ? printed(*found) : std::string();
+}
+
+/// Why something does not hold; empty if it does.
+inline std::string printed(sublet::verdict const& valid)
+{
+    return valid ? std::string() : printed(valid.error());
 }
 
 #endif

@@ -77,8 +77,7 @@ inline random_batches draw_batches(random_source& pick, std::uint32_t most_nodes
                         .mixing = is_apart ? sublet::symbolic_options::mixing_rule::apart
                                            : sublet::symbolic_options::mixing_rule::proved}};
     // The order was drawn for views that may be smaller: larger ones can overlap where it exchanges accesses.
-    if (!p.order.empty() &&
-        lifetimes(all.program(), sublet::detail::lifetimes_of(all.options.at(most))).violation) {
+    if (!p.order.empty() && !lifetimes(all.program(), sublet::detail::lifetimes_of(all.options.at(most)))) {
         all.drawn.order.clear();
         all.options.order.clear();
     }

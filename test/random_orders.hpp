@@ -126,7 +126,7 @@ inline std::optional<sublet::byte_count> planned_peak(drawn_program const& drawn
     sublet::plan_options options = drawn.options;
     options.order = order;
     auto const lives = sublet::lifetimes(drawn.program, sublet::detail::lifetimes_of(options));
-    if (lives.violation) return std::nullopt;
+    if (!lives) return std::nullopt;
     sublet::buffer_table table = sublet::gather_buffers(lives, options);
     if (options.in_place) {
         std::vector<sublet::step_id> steps;

@@ -267,7 +267,7 @@ inline random_program draw_program(random_source& pick, std::uint32_t most = 6)
             std::swap(other[at], other[at + 1]);
             plan_options options = p.options();
             options.order = other;
-            if (lifetimes(program, lifetimes_of(options)).violation) continue;
+            if (!lifetimes(program, lifetimes_of(options))) continue;
             p.order = other;
             bool keeps_edges = true; // those to nodes with reads at their begin
             for (node_id n = 0; n + 1 < p.nodes.size(); ++n)

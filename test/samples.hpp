@@ -30,6 +30,7 @@
 #include <future>
 #include <iostream>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace samples {
@@ -47,11 +48,17 @@ extern boost::bfs_visitor<boost::null_visitor> const visitor;
 extern value_id const image, input, scores, result, value;
 extern std::vector<value_id> inputs(node_id), outputs(node_id);
 extern std::size_t const blobs;
+extern planned_memory const planned;
+extern std::ofstream file;
 
 // Frameworks have an IR of some shape, and kernels for its operations.
 struct my_operation_of_ir {};
+struct my_tensor_of_ir {
+    std::string name;
+};
 struct my_ir_of_framework {
     std::vector<my_operation_of_ir> operations;
+    std::vector<my_tensor_of_ir> tensors;
 };
 extern my_ir_of_framework const ir;
 void my_operation(my_operation_of_ir const&, std::span<float const>, std::span<float>);
@@ -81,6 +88,7 @@ extern std::vector<operation> const graph_of_operations;
 extern tensor const* const cache;
 void place(tensor const*, pool_id, byte_count);
 using my_graph = csr_graph;
+extern listing<tensor const*> const list;
 
 // A device that captures graphs, and what is copied to it and from it.
 struct graph_device : simulated_device {

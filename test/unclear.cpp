@@ -35,13 +35,11 @@ namespace {
 std::string answers(snapshot const& p, plan_options const& options)
 {
     std::set<std::string> all;
-    auto add_fact = [&all](std::optional<witness> const& fact) {
-        std::string const text = printed(fact);
+    auto add_fact = [&all](verdict const& valid) {
+        std::string const text = printed(valid);
         all.insert(text.substr(0, text.find("; "))); // without the ids in a tree of programs
     };
-    auto add = [&](auto const& result) {
-        add_fact(result ? std::nullopt : std::optional<witness>(result.error()));
-    };
+    auto add = [&](auto const& result) { add_fact(result ? verdict{} : verdict(result.error())); };
     auto const concurrent = plan_concurrent(p, options);
     auto const sequential = plan_memory(p, options);
     auto const flow = plan_flow(p, options);
@@ -55,7 +53,7 @@ std::string answers(snapshot const& p, plan_options const& options)
     sizes.view_offset = [&options](value_id v) { return affine_bytes{options.view_offset[v], 0}; };
     sizes.max_batch = 3;
     if (auto planned = plan_symbolic(p, sizes); options.pool_choices.empty()) {
-        if (planned.figures.refuted) planned.figures.refuted->batch.reset();
+        if (!planned) planned.figures.error().batch.reset();
         add(planned);
     }
     memory_plan plan = sequential.plan;

@@ -48,12 +48,12 @@ int main(int count, char**)
     std::cout << planned << '\n';
     for (auto [value, pool, offset] : planned) std::cout << "  " << value << " at " << offset;
     std::cout << '\n';
-    if (!planned || sublet::check_plan(list, planned.plan)) return failed("plan_memory");
+    if (!planned || !sublet::check_plan(list, planned.plan)) return failed("plan_memory");
     auto wrong = planned.plan;
     wrong.buffers[wrong.buffer_of[list.id('b')]].offset = 0;
-    auto const found = sublet::check_plan(list, wrong);
-    if (!found) return failed("check_plan");
-    std::cout << *found << '\n';
+    auto const valid = sublet::check_plan(list, wrong);
+    if (valid) return failed("check_plan");
+    std::cout << valid.error() << '\n';
 
     if (!sublet::plan_concurrent(list)) return failed("plan_concurrent");
     if (!sublet::plan_with_handoffs(list, {.workers = 2})) return failed("plan_with_handoffs");
@@ -66,7 +66,7 @@ int main(int count, char**)
 
     sublet::placement_problem const problem{.buffers = {{{0, 4}, 64}, {{2, 9}, 32}, {{4, 6}, 64}}};
     auto const placed = sublet::place(problem, {.threads = 2});
-    if (sublet::check_placement(problem, placed)) return failed("place");
+    if (!sublet::check_placement(problem, placed)) return failed("place");
     std::cout << "placed:";
     for (sublet::byte_count offset : placed.offset) std::cout << ' ' << offset;
 

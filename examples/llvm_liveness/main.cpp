@@ -89,14 +89,14 @@ void print_liveness(llvm::Function const& function, llvm::ModuleSlotTracker& nam
     auto const program = sublet::flow(graph, blocks, values.of.size(), effects);
     auto const live = sublet::liveness(program);
     auto const coloring = sublet::color(program, live);
-    auto const refuted = sublet::check_slots(program, coloring.plan);
+    auto const valid = sublet::check_slots(program, coloring.plan);
 
     auto& out = llvm::outs();
     out << '@' << function.getName() << ": " << values.of.size() << " values, at most " << coloring.max_live
         << " at once, fit in " << coloring.plan.slots << " slots; " << coloring.affinities_kept << " of "
         << program.overwrites().size() << " phi operands need no move\n";
-    if (coloring.violation) out << "  no plan: " << *coloring.violation << '\n';
-    else if (refuted) out << "  refuted: " << *refuted << '\n';
+    if (!coloring) out << "  no plan: " << coloring.error() << '\n';
+    else if (!valid) out << "  refuted: " << valid.error() << '\n';
     names.incorporateFunction(function);
     for (sublet::node_id n = 0; n != program.nodes(); ++n) {
         blocks[n]->printAsOperand(out << "  ", false, names);

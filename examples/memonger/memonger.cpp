@@ -308,8 +308,8 @@ savings optimize(net_def& net, predicate const& is_eligible, planner const& plan
                                           is_eligible(all.name[v]);
                                }};
     versioned_program const versioned = versions(all.program(), by_name);
-    if (versioned.violation)
-        throw net_error("blob " + in_quotes(all.name[versioned.violation->value]) +
+    if (!versioned)
+        throw net_error("blob " + in_quotes(all.name[versioned.error().value()]) +
                         " is used before it is defined");
     byte_count sum = 0;
     for (value_id v : versioned.value_of) {
@@ -322,12 +322,12 @@ savings optimize(net_def& net, predicate const& is_eligible, planner const& plan
     sized_slot_plan const plan = plan_slots(versioned, options);
     slot_renaming const renaming = name_slots(versioned, plan, options);
 
-    auto const fault = check_rewrite(versioned.program, renamed_program(versioned, renaming),
+    auto const valid = check_rewrite(versioned.program, renamed_program(versioned, renaming),
                                      {.role = versioned.role,
                                       .alias_of = versioned.alias_of,
                                       .given_as = renaming.storage_of,
                                       .kept_as = renaming.storage_of});
-    if (fault) throw net_error("the plan is invalid, and the net unchanged");
+    if (!valid) throw net_error("the plan is invalid, and the net unchanged");
 
     auto const in_use = all_names(net);
     auto const numbers = unused_names(
@@ -388,7 +388,7 @@ sized_slot_plan in_listed_order(versioned_program const& versioned, plan_options
                                 Plan plan_buffers)
 {
     auto const lives = lifetimes(versioned.program, {.role = options.role, .alias_of = options.alias_of});
-    if (lives.violation) throw net_error("a blob is used before it is defined");
+    if (!lives) throw net_error("a blob is used before it is defined");
     std::vector<step_id> steps(versioned.program.steps());
     std::iota(steps.begin(), steps.end(), step_id{0});
     buffer_table const table = take_in_place(versioned.program, steps, gather_buffers(lives, options));
@@ -405,7 +405,7 @@ byte_count planned_bytes(buffer const& b) { return b.is_planned() ? b.size : 0; 
 sized_slot_plan under_every_schedule(versioned_program const& versioned, plan_options const& options)
 {
     auto const plan = share_slots(versioned.program, options);
-    if (plan.violation) throw net_error("the net has no order to run in");
+    if (!plan) throw net_error("the net has no order to run in");
     return plan;
 }
 

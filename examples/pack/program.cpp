@@ -49,14 +49,15 @@ void write_if_asked(std::string const& file, Write write)
     if (!file.empty() && !written::write_file(file, write)) throw input_error(file + ": cannot be written");
 }
 
-/// The witness of the library's checker; empty if the placement is valid.
+/// The counterexample of the library's checker; empty if the placement is valid.
 std::string mistake_in(sublet::placement const& placed, sublet::placement_problem const& problem,
                        sublet::placement::objective objective)
 {
     std::ostringstream text;
+    auto const valid = sublet::check_placement(problem, placed, {.objective = objective});
     auto const proof = sublet::check_proof(problem, placed, 0);
-    if (auto const fault = sublet::check_placement(problem, placed, {.objective = objective})) text << *fault;
-    else if (proof.verdict == sublet::proof_finding::outcome::refuted) text << proof;
+    if (!valid) text << valid.error();
+    else if (!proof && proof.error().what == sublet::fault::wrong_proof) text << proof.error();
     return std::move(text).str();
 }
 

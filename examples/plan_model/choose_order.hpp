@@ -45,7 +45,7 @@ inline chosen_order choose_order(std::string const& word, network const& net, pl
     sublet::plan_options const options = as_options(net, wanted);
     sublet::node_order facts = method == methods.end() ? sublet::order(program, options)
                                                        : sublet::order(program, options, method->second);
-    if (facts.violation) return {}; // the planner reports the violation
+    if (!facts) return {}; // the planner reports the error
     chosen_order chosen{facts.order, word, std::move(facts), 0};
     chosen.milliseconds = milliseconds_since(start);
     return chosen;

@@ -39,19 +39,20 @@
 namespace plan_model {
 namespace {
 
-/// The witness in terms of the model.
+/// The counterexample in terms of the model.
 template <class Names>
-std::string explain(sublet::witness const& w, network const& net, std::vector<sublet::node_id> const& order,
-                    Names name_of)
+std::string explain(sublet::counterexample const& why, network const& net,
+                    std::vector<sublet::node_id> const& order, Names name_of)
 {
-    if (w.what == sublet::fault::used_undefined && w.position < net.operations.size()) {
-        auto const node = order.empty() ? sublet::node_id{+w.position} : order[w.position];
-        return net.operations[node].label + ", at position " + std::to_string(w.position) + ", uses value " +
-               quoted(name_of(w.value)) + " before it is defined";
+    if (why.what == sublet::fault::used_undefined && why.position() < net.operations.size()) {
+        auto const node = order.empty() ? sublet::node_id{+why.position()} : order[why.position()];
+        return net.operations[node].label + ", at position " + std::to_string(why.position()) +
+               ", uses value " + quoted(name_of(why.value())) + " before it is defined";
     }
     std::ostringstream text;
-    text << w;
-    for (auto v : {w.value, w.other})
+    text << why;
+    auto const other = why.other() == why.value() ? sublet::no_value : why.other();
+    for (auto v : {why.value(), other})
         if (v != sublet::no_value) text << " (value " << v << " is " << quoted(name_of(v)) << ')';
     return std::move(text).str();
 }

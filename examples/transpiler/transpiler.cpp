@@ -241,7 +241,7 @@ optimized memory_optimize(program_desc& program, std::set<std::string> const& sk
     slot_plan proof; // variables without a new name have storage of their own
     for (value_id first : renaming.storage_of) proof.slot_of.push_back(+first); // a slot for each name
     proof.slots = static_cast<std::uint32_t>(renaming.values + renaming.new_names.size());
-    if (check_slots(flat.program, proof))
+    if (!check_slots(flat.program, proof))
         throw program_error("the plan is invalid, and the program unchanged");
 
     std::vector<std::string> in_use;

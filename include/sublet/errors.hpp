@@ -3,7 +3,7 @@
 #define SUBLET_ERRORS_HPP
 
 /// The library has three ways to fail. A wrong type is a concept error, a violated precondition throws one
-/// sentence that names it, and a fact about the data is a returned value with a witness.
+/// sentence that names it, and a fact about the data is a returned error with a counterexample.
 ///
 ///     SUBLET_EXPECTS(!sizes.empty(), "sublet: there are no sizes");
 ///     SUBLET_EXPECTS(value < blobs, "sublet: value % is named, but there are only % values", value, blobs);

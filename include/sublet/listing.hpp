@@ -753,41 +753,47 @@ public:
     template <class Result>
     [[nodiscard]] auto named(Result result) const
     {
-        if constexpr (requires { result.figures.refuted; }) {
-            if (!result) name_all(*result.figures.refuted, result);
-            return planned<Result>(std::move(result), numbers_);
+        if constexpr (requires { result.figures; }) {
+            if (!result) name_all(result.figures.error(), result);
         } else {
-            if (result) name_all(*result, result);
-            return result;
+            if (!result) name_all(result.error(), result);
         }
+        if constexpr (requires { result.plan.buffer_of; })
+            return planned<Result>(std::move(result), numbers_);
+        else return result;
     }
-    /// Gives value `v` of this listing, which a witness calls `as`, its name, or the text of its handle.
-    template <class Witness>
-    void name(Witness& why, value_id as, value_id v) const
+    /// Gives value `v` of this listing, which a counterexample calls `as`, its name, or the text of its
+    /// handle.
+    void name(counterexample& why, value_id as, value_id v) const
     {
         if (detail::id_text const text = text_of(v); !text.empty()) why.name(as, text);
     }
 
     /// A function from values to their names, for reports. Without a name it is the handle, if that is a
     /// string, a character, a number or a pointer, in hexadecimal; else the id.
-    [[nodiscard]] auto names() const
+    /// It refers to this listing.
+    [[nodiscard]] auto names() const&
     {
         return [this](value_id v) {
             detail::id_text const text = text_of(v);
             return text.empty() ? detail::id_text(+v) : text;
         };
     }
+    /// Of a temporary nothing could be asked later.
+    auto names() const&& = delete;
     /// The same for steps: their names, or their numbers.
-    [[nodiscard]] auto step_names() const
+    [[nodiscard]] auto step_names() const&
     {
         return [this](step_id s) {
             std::string_view const said = step_names_[s];
             return said.empty() ? detail::id_text(+s) : detail::id_text(said);
         };
     }
-    /// A property of values, from a function of handles.
+    /// Of a temporary nothing could be asked later.
+    auto step_names() const&& = delete;
+    /// A property of values, from a function of handles. It refers to this listing.
     template <class Property>
-    [[nodiscard]] auto by_handle(Property property_of) const
+    [[nodiscard]] auto by_handle(Property property_of) const&
     {
         return [this, property_of](value_id v) { return property_of(handle(v)); };
     }
@@ -917,16 +923,17 @@ private:
             return one.kind == kind::original || one.kind == kind::rematerialize ? one.step : no_step;
         } else return s;
     }
-    template <class Witness, class Result>
-    void name_all(Witness& why, Result const& result) const
+    template <class Result>
+    void name_all(counterexample& why, Result const& result) const
     {
+        position_id const at = why.position();
         if constexpr (requires { result.spilled; }) // a program in execution order, unless no spill was tried
-            if (why.step == no_step && why.position < result.spilled.steps.size())
-                why.step = step_id::of(+why.position);
-        if (why.step == no_step && block_begin_.empty() && why.position < steps())
-            why.step = step_id::of(order.empty() ? +why.position : +order[why.position]); // each is a node
-        for (value_id v : {why.value, why.other}) name(why, v, original(result, v));
-        for (step_id s : {why.step, why.needed_at, why.written_at})
+            if (why.step() == no_step && at < result.spilled.steps.size())
+                detail::set_step(why, step_id::of(+at));
+        if (why.step() == no_step && block_begin_.empty() && at < steps())
+            detail::set_step(why, step_id::of(order.empty() ? +at : +order[at])); // each is a node
+        for (value_id v : {why.value(), why.other()}) name(why, v, original(result, v));
+        for (step_id s : why.steps())
             if (std::string_view const text = step_names_[original_step(result, s)]; !text.empty())
                 why.name_step(s, text);
     }

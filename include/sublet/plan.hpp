@@ -418,15 +418,6 @@ enum class program_reading : std::uint8_t {
 
 /// A slot for each buffer, without addresses; `no_slot` for a buffer that needs no storage.
 struct slot_plan {
-    /// Why there is no plan: two conflicting values are fixed to the same slot.
-    struct clash {
-        value_id value = no_value; ///< fixed to the slot
-        value_id other = no_value; ///< fixed to it, too, and live at the same time
-        slot_id slot = no_slot;    ///< the slot of both
-        step_id step = no_step; ///< at which both are live, if there are steps
-        friend bool operator==(slot_plan::clash const&, slot_plan::clash const&) = default;
-    };
-
     std::vector<slot_id> slot_of; ///< by buffer, or by value; `no_slot`: needs no storage
     std::uint32_t slots = 0;      ///< how many there are, numbered from 0
     friend bool operator==(slot_plan const&, slot_plan const&) = default;

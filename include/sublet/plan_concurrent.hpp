@@ -16,7 +16,7 @@
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/checking/witness.hpp>
+#include <sublet/counterexample.hpp>
 #include <sublet/detail/antichain.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
@@ -56,8 +56,6 @@ namespace detail {
 
 /// First to last touch of each value in the listed order.
 live_ranges touch_ranges(snapshot const& p, table<value_id, value_role> const& role);
-
-witness as_witness(dependence_violation const& v);
 
 inline constexpr std::uint64_t most_conflict_ranges = std::uint64_t{1} << 24;
 

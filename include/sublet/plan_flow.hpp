@@ -53,7 +53,7 @@ live_ranges hulls(snapshot const& p, live_range_lists const& lives);
 /// Requires:   `options.order`, if given, names every node once. It only numbers positions; default: an order
 ///             that keeps loops contiguous.
 /// Ensures:    the plan is valid for the control-flow reading, and proved unless `options.check` is off.
-///             error() is a witness if there is no valid plan: a value is read before it is written on
+///             error() is a counterexample if there is no valid plan: a value is read before it is written on
 ///             some path, pins overlap or are misaligned, a view is larger than its root, or the plan exceeds
 ///             a capacity. (`flow.allows_undefined`: such reads may find any bytes, and only a value that is
 ///             never written is refused; two values written on different paths only may share bytes.)

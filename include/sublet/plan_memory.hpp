@@ -25,9 +25,10 @@ namespace sublet {
 ///
 /// Requires:   the edges are no control flow. `options.order`, if given, names every node once.
 /// Ensures:    the plan is valid for the sequential reading in that order, and proved unless `options.check`
-///             is off. error() is a witness if there is no valid plan: the order contradicts an edge, a
-///             value is used before its definition or overwritten too early, pins overlap or are misaligned,
-///             a view is larger than its root, or the plan exceeds a capacity (another plan may still fit).
+///             is off. error() is a counterexample if there is no valid plan: the order contradicts an edge,
+///             a value is used before its definition or overwritten too early, pins overlap or are
+///             misaligned, a view is larger than its root, or the plan exceeds a capacity (another plan may
+///             still fit).
 /// Complexity: O(nodes + edges + touches + values), and pack() and check_plan() for the planned buffers.
 /// Throws:     precondition_error if a precondition of a stage is violated.
 [[nodiscard]] planned_memory plan_memory(snapshot const& p, plan_options const& options);

@@ -19,7 +19,7 @@
 /// values: declare them external or not eligible in the body.
 
 #include <sublet/analysis/flatten.hpp>
-#include <sublet/checking/witness.hpp>
+#include <sublet/counterexample.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/plan_flow.hpp>
 #include <sublet/units.hpp>
@@ -99,9 +99,9 @@ namespace detail {
 /// Requires:   `all` are flat_options() of the others.
 /// Ensures:    the first by program, captures before bindings. A fact that has its default is not said.
 /// Complexity: O(values).
-[[nodiscard]] std::optional<witness> unlike_borders(program_tree const& tree, flat_tree const& flat,
-                                                    table<program_id, plan_options> const& options,
-                                                    plan_options const& all);
+[[nodiscard]] std::optional<counterexample> unlike_borders(program_tree const& tree, flat_tree const& flat,
+                                                           table<program_id, plan_options> const& options,
+                                                           plan_options const& all);
 
 /// Throws: precondition_error if program i of the tree is another one.
 void expect_program_of(program_tree const& tree, program_id i, snapshot const& p);
@@ -113,10 +113,10 @@ void expect_program_of(program_tree const& tree, program_id i, snapshot const& p
 /// Requires:   `options` as flat_options() requires.
 /// Ensures:    as plan_flow, for the flattened tree: the plan is valid for every number of iterations and
 ///             every choice of branches, at any depth. A copy between values that share bytes is not in
-///             `copies`. A value that is used before it is written on some path is refuted, with its program;
-///             and so is a body that says of a captured value what does not hold for the outer one (more or
-///             fewer bytes, a stricter alignment, another pool), and a binding between values of different
-///             sizes.
+///             `copies`. A value that is used before it is written on some path is an error, with its
+///             program; and so is a body that says of a captured value what does not hold for the outer one
+///             (more or fewer bytes, a stricter alignment, another pool), and a binding between values of
+///             different sizes.
 /// Complexity: flatten() and plan_flow().
 /// Throws:     precondition_error if a precondition of a stage is violated.
 [[nodiscard]] planned_nested plan_nested(program_tree const& tree,
@@ -150,9 +150,9 @@ template <detail::listed L>
     }
     planned_nested planned = plan_nested(tree, options, how);
     if (planned) return planned;
-    witness& why = *planned.figures.refuted;
-    if (auto const [in, v] = why.value_in_tree; v != no_value) lists[in].name(why, why.value, v);
-    if (auto const [in, v] = why.other_in_tree; v != no_value) lists[in].name(why, why.other, v);
+    counterexample& why = planned.figures.error();
+    if (auto const [in, v] = why.value_in_tree; v != no_value) lists[in].name(why, why.value(), v);
+    if (auto const [in, v] = why.other_in_tree; v != no_value) lists[in].name(why, why.other(), v);
     return planned;
 }
 

@@ -29,8 +29,9 @@ namespace sublet {
 
 /// A plan for every batch, and its report.
 struct planned_symbolic {
-    /// Sizes and bounds, as formulas and for some batch sizes.
-    struct summary {
+    /// Sizes and bounds, as formulas and for some batch sizes. Converts to false, with an error, if there is
+    /// no plan.
+    struct summary : verdict {
         /// All arenas together, for one batch size.
         struct batch {
             byte_count batch = 1;             ///< the batch size
@@ -51,7 +52,6 @@ struct planned_symbolic {
         std::vector<value_id> unsized;  ///< roots of storage of unknown size, which is not planned either
         double seconds = 0;             ///< processor time from the program to the checked plan
         bool is_checked = false;        ///< check_plan has run: the plan is proved
-        std::optional<witness> refuted; ///< why there is no plan
 
         /// By how much the arenas exceed those of plans for one batch size, at most: 0.02 is two percent.
         [[nodiscard]] double excess() const;
@@ -70,18 +70,14 @@ struct planned_symbolic {
     planned_symbolic::summary figures; ///< what report() and error() return
 
     /// There is a plan.
-    explicit operator bool() const noexcept { return !figures.refuted; }
+    explicit operator bool() const noexcept { return bool{figures}; }
 
     /// Why there is no plan.
     ///
     /// Requires: there is no plan.
-    [[nodiscard]] witness const& error() const&
-    {
-        SUBLET_EXPECTS(figures.refuted.has_value(), "sublet: a plan has no error");
-        return *figures.refuted;
-    }
+    [[nodiscard]] counterexample const& error() const& { return figures.error(); }
     /// The same of a temporary: a copy, which stays valid.
-    [[nodiscard]] witness error() && { return error(); }
+    [[nodiscard]] counterexample error() && { return error(); }
 
     /// Sizes and bounds; without a plan, also why there is none.
     [[nodiscard]] planned_symbolic::summary const& report() const& noexcept { return figures; }
@@ -134,8 +130,8 @@ void fill_report(planned_symbolic::summary& report, symbolic_plan const& plan,
 ///
 /// Requires:   `options.order`, if given, names every node once; `options.max_batch` is at least 1.
 /// Ensures:    `plan.at(N)` is a plan for each N from 1 to max_batch, and proved unless `options.check` is
-///             off. error() is a witness if there is none: an order as in plan_memory(), a view that is
-///             larger than its root for some batch, or a capacity that the largest batch exceeds
+///             off. error() is a counterexample if there is none: an order as in plan_memory(), a view that
+///             is larger than its root for some batch, or a capacity that the largest batch exceeds
 ///             (`report().fits_up_to` is the largest batch that fits).
 /// Complexity: O(nodes + edges + touches + values), pack_symbolic() and check_plan().
 /// Throws:     precondition_error if a precondition of a stage is violated, or if the bytes of the largest
@@ -184,8 +180,8 @@ template <detail::text_stream Stream>
 Stream& operator<<(Stream& out, planned_symbolic::summary const& r)
 {
     detail::plain_text<Stream> text{out};
-    if (r.refuted) {
-        text << "no plan: " << *r.refuted;
+    if (!r) {
+        text << "no plan: " << r.error();
         return out;
     }
     if (r.naive == affine_bytes{}) {

@@ -2,7 +2,8 @@
 #ifndef SUBLET_PLANNED_MEMORY_HPP
 #define SUBLET_PLANNED_MEMORY_HPP
 
-/// The result of a planner: the plan, a report of its sizes and bounds, and a witness if there is none.
+/// The result of a planner: the plan, a report of its sizes and bounds, and a counterexample if there is
+/// none.
 ///
 ///     template <class Plan> void use(Plan const& planned)       // the result of any planner
 ///     {
@@ -15,7 +16,7 @@
 ///     no plan: value 3 is used at position 2 before anything defines it                  without a plan
 ///     nothing to place: 2 values are external, 1 value of unknown size is not placed
 
-#include <sublet/checking/witness.hpp>
+#include <sublet/counterexample.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/detail/text.hpp>
 #include <sublet/plan.hpp>
@@ -35,8 +36,9 @@ struct pool_report {
     position_id peak_position = 0;    ///< at which the lower bound is live; 0 in a plan for every schedule
 };
 
-/// Sizes and bounds of a plan: sums over pools (the position is pool 0's), and each pool by itself.
-struct plan_report : pool_report {
+/// Sizes and bounds of a plan: sums over pools (the position is pool 0's), and each pool by itself. Converts
+/// to false, with an error, if there is no plan.
+struct plan_report : pool_report, verdict {
     /// Of the program, by the planner that was called.
     program_reading reading = program_reading::sequential;
     bool is_scheduled = false; ///< the bound is of plans under the schedule that the hand-offs keep
@@ -52,7 +54,6 @@ struct plan_report : pool_report {
     /// gap(). With hand-offs: more steps wait than may be needed.
     bool is_cut_short = false;
     bool is_checked = false;        ///< check_plan has run: the plan is proved
-    std::optional<witness> refuted; ///< why there is no plan
 
     /// By how much the arenas exceed the bound: 0.02 is two percent.
     [[nodiscard]] double gap() const
@@ -112,17 +113,13 @@ struct planned_memory {
     std::vector<memory_plan::in_place_gain> in_place = {}; ///< the pairs that the plan uses, by step
 
     /// There is a plan.
-    explicit operator bool() const noexcept { return !figures.refuted; }
+    explicit operator bool() const noexcept { return bool{figures}; }
 
     /// Why there is no plan.
     /// Requires: there is none.
-    [[nodiscard]] witness const& error() const&
-    {
-        SUBLET_EXPECTS(figures.refuted.has_value(), "sublet: a plan has no error");
-        return *figures.refuted;
-    }
+    [[nodiscard]] counterexample const& error() const& { return figures.error(); }
     /// The same of a temporary: a copy, which stays valid.
-    [[nodiscard]] witness error() && { return error(); }
+    [[nodiscard]] counterexample error() && { return error(); }
 
     /// Sizes and bounds; without a plan, also why there is none.
     [[nodiscard]] plan_report const& report() const& noexcept { return figures; }
@@ -206,8 +203,8 @@ template <detail::text_stream Stream>
 Stream& operator<<(Stream& out, plan_report const& r)
 {
     detail::plain_text<Stream> text{out};
-    if (r.refuted) {
-        text << "no plan: " << *r.refuted;
+    if (!r) {
+        text << "no plan: " << r.error();
         return out;
     }
     if (r.naive_bytes == 0) {

@@ -60,7 +60,7 @@
 #include <sublet/placement/place.hpp>   // offsets for them; pools in one memory       place()
 
 // Checkers.
-#include <sublet/checking/witness.hpp>         // counterexample to a plan             witness
+#include <sublet/counterexample.hpp>         // counterexample to a plan             counterexample
 #include <sublet/checking/check_plan.hpp>      // is a plan valid?                     check_plan(), fits()
 #include <sublet/checking/check_placement.hpp> // are offsets valid, and minimal?      check_placement(), check_proof()
 #include <sublet/checking/check_streams.hpp>   // data races of commands on streams    check_streams()

@@ -26,7 +26,7 @@ using ranges = std::vector<live_range>;
 template <class Result>
 static void is_like(Result const& found, truth_table const& expected)
 {
-    REQUIRE(found.fits());
+    REQUIRE(found);
     REQUIRE(found.values() == expected.size());
     for (value_id u = 0; u != expected.size(); ++u) {
         CAPTURE(u);
@@ -57,17 +57,20 @@ static void finds(truth_table const& expected, Source const&... source)
     CHECK(graph.bytes() == 4 * (expected.size() + 1) + 8 * graph.edges());
     CHECK(interference(source..., {.budget = graph.bytes()}) == graph);
     auto const refused = interference(source..., {.budget = graph.bytes() - 1});
-    CHECK_FALSE(refused.fits());
+    REQUIRE(!refused);
+    CHECK(refused.error() ==
+          counterexample{fault::over_budget,
+                         counterexample::place{.end = graph.bytes(), .needed = graph.bytes() - 1}});
     CHECK(refused.edges() == graph.edges());
     CHECK(refused.bytes() == graph.bytes());
 
     auto const matrix = interference<interference_matrix>(source...);
     is_like(matrix, expected);
     CHECK(matrix.bytes() == 8 * expected.size() * ((expected.size() + 63) / 64));
-    CHECK(interference<interference_matrix>(source..., {.budget = matrix.bytes()}).fits());
+    CHECK(interference<interference_matrix>(source..., {.budget = matrix.bytes()}));
     if (matrix.bytes() == 0) return;
     auto const none = interference<interference_matrix>(source..., {.budget = matrix.bytes() - 1});
-    CHECK_FALSE(none.fits());
+    CHECK(!none);
     CHECK(none.bytes() == matrix.bytes());
 }
 
@@ -164,23 +167,23 @@ TEST_CASE("without values there is no interference")
     finds({}, 0u, [](auto) { return live_range{}; });
     finds(all_false(2, 2), 2u, [](auto, auto) { return false; });
     CHECK(interference_graph{}.edges() == 0);
-    CHECK(interference_matrix{}.fits());
+    CHECK(interference_matrix{});
 }
 
 TEST_CASE("a result that exceeds the budget reports its size, and throws if its edges are queried")
 {
     auto const graph = interference(100'000, [](auto) { return live_range{0, 1}; });
-    CHECK_FALSE(graph.fits());
+    CHECK(!graph);
     CHECK(graph.edges() == 4'999'950'000);
     CHECK(graph.bytes() == 39'999'600'000 + 400'004);
     CHECK_THROWS_AS((void)graph.graph(), precondition_error);
     CHECK_THROWS_AS((void)graph.degree(0), precondition_error);
     CHECK_THROWS_AS((void)graph.neighbors(0), precondition_error);
     CHECK_THROWS_AS((void)graph.are_adjacent(0, 1), precondition_error);
-    CHECK_FALSE(interference(100'000, [](auto) { return live_range{0, 1}; }, {.budget = no_size}).fits());
+    CHECK(!interference(100'000, [](auto) { return live_range{0, 1}; }, {.budget = no_size}));
 
     auto const matrix = interference<interference_matrix>(100'000, [](auto) { return live_range{0, 1}; });
-    CHECK_FALSE(matrix.fits());
+    CHECK(!matrix);
     CHECK(matrix.bytes() == 100'000 * 1563 * byte_count{8});
     CHECK_THROWS_AS((void)matrix.degree(0), precondition_error);
     CHECK_THROWS_AS((void)matrix.are_adjacent(0, 1), precondition_error);
@@ -289,7 +292,7 @@ TEST_CASE("a relation is called once per pair, the lower index first, even if th
         std::vector<std::pair<int, int>> asked;
         auto const graph =
             interference(4, [&](int u, int v) { return asked.emplace_back(u, v), true; }, {.budget = budget});
-        CHECK(graph.fits() == (budget == 1000));
+        CHECK(bool{graph} == (budget == 1000));
         CHECK(graph.edges() == 6);
         CHECK(asked == std::vector<std::pair<int, int>>{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}});
     }
@@ -374,7 +377,7 @@ pairs listed(Result const& result)
 TEST_CASE("a graph answers queries for neighbours, degrees and pairs")
 {
     interference_graph const g(as_graph(3, [](auto v) { return v == 1 ? ids{0, 2} : ids{1}; }));
-    CHECK(g.fits());
+    CHECK(g);
     CHECK(g.values() == 3);
     CHECK(g.edges() == 2);
     CHECK(g.bytes() == 32);
@@ -414,7 +417,7 @@ TEST_CASE("a matrix of more values than there are ids is rejected, even if its s
 {
     std::size_t const values = std::size_t{1} << 40;
     CHECK_THROWS_AS(interference_matrix(values, no_limit), precondition_error);
-    CHECK_FALSE(interference_matrix(no_value - 1, 1 << 20).fits());
+    CHECK(!interference_matrix(no_value - 1, 1 << 20));
 }
 
 TEST_CASE(
@@ -439,7 +442,7 @@ TEST_CASE(
         CHECK(detail::graph_from_conflicts(values, bytes, walk) == graph);
         for (byte_count budget : {byte_count{0}, bytes / 2, bytes - 1}) {
             interference_graph const refused = detail::graph_from_conflicts(values, budget, walk);
-            CHECK_FALSE(refused.fits());
+            CHECK(!refused);
             CHECK(refused.edges() == expected.size());
         }
     }

@@ -19,12 +19,27 @@ using namespace sublet::detail;
 
 using ranges = std::vector<live_range>;
 
+counterexample used_before_def(value_id v, position_id at)
+{
+    return {fault::used_undefined, counterexample::access{.value = v, .other = v, .position = at}};
+}
+
+counterexample never_defined(value_id v, position_id at)
+{
+    return {fault::used_undefined, counterexample::access{.value = v, .position = at}};
+}
+
+counterexample write_moved(value_id v, position_id at)
+{
+    return {fault::write_moved, counterexample::access{.value = v, .position = at}};
+}
+
 TEST_CASE("a value is live from its def to the end of its last use")
 {
     auto lives = lifetimes(op_list(4, {{}, {0}, {0}, {}}, {{0}, {1}, {2}, {3}}));
     CHECK(lives.of == ranges{{0, 3}, {1, 2}, {2, 3}, {3, 4}});
     CHECK(lives.positions == 4);
-    CHECK(!lives.violation);
+    CHECK(lives);
 }
 
 TEST_CASE("an empty program has no live ranges, and an untouched value has an empty one")
@@ -54,7 +69,7 @@ TEST_CASE("an input is live from the beginning, an output to the end, whatever t
                                  value_role::input | value_role::output};
     auto lives = lifetimes(op_list(4, {{}, {0}, {}, {}}, {{}, {1}, {}, {}}), {.role = role});
     CHECK(lives.of == ranges{{0, 2}, {1, 4}, {0, 1}, {0, 4}});
-    CHECK(!lives.violation);
+    CHECK(lives);
 }
 
 TEST_CASE("a value with several defs is one value, and an unread last def still writes")
@@ -66,24 +81,21 @@ TEST_CASE("an order with a use before its def is reported, not repaired")
 {
     auto p = op_list(2, {{}, {0}}, {{0}, {1}});
     auto lives = lifetimes(p, {.order = {1, 0}});
-    REQUIRE(lives.violation);
-    CHECK(*lives.violation ==
-          live_ranges::order_violation{0, 0, live_ranges::order_violation::kind::defined_later});
-    CHECK(!lifetimes(p, {.order = {0, 1}}).violation);
+    REQUIRE(!lives);
+    CHECK(lives.error() == used_before_def(0, 0));
+    CHECK(lifetimes(p, {.order = {0, 1}}));
 }
 
 TEST_CASE("a value without a def has to be given")
 {
     auto p = op_list(1, {{}, {0}}, {{}, {}});
-    REQUIRE(lifetimes(p).violation);
-    CHECK(*lifetimes(p).violation ==
-          live_ranges::order_violation{0, 1, live_ranges::order_violation::kind::never_defined});
+    REQUIRE(!lifetimes(p));
+    CHECK(lifetimes(p).error() == never_defined(0, 1));
     for (auto given : {value_role::input, value_role::external, value_role::state})
-        CHECK(!lifetimes(p, {.role = given}).violation);
+        CHECK(lifetimes(p, {.role = given}));
     auto nowhere = lifetimes(op_list(1, {{}}, {{}}), {.role = value_role::output});
-    REQUIRE(nowhere.violation);
-    CHECK(*nowhere.violation ==
-          live_ranges::order_violation{0, 1, live_ranges::order_violation::kind::never_defined});
+    REQUIRE(!nowhere);
+    CHECK(nowhere.error() == never_defined(0, 1));
 }
 
 TEST_CASE(
@@ -92,53 +104,50 @@ TEST_CASE(
 {
     // v is written, read, written again, read again.
     auto p = op_list(1, {{}, {0}, {}, {0}}, {{0}, {}, {0}, {}});
-    CHECK(!lifetimes(p, {.order = {0, 1, 2, 3}}).violation);
+    CHECK(lifetimes(p, {.order = {0, 1, 2, 3}}));
     for (std::vector<node_id> order :
          {std::vector<node_id>{0, 2, 1, 3}, {0, 3, 1, 2}, {2, 1, 0, 3}, {2, 3, 0, 1}}) {
         auto const lives = lifetimes(p, {.order = order});
-        REQUIRE(lives.violation);
-        CHECK(lives.violation->what == live_ranges::order_violation::kind::write_moved);
+        REQUIRE(!lives);
+        CHECK(lives.error().what == fault::write_moved);
     }
 }
 
 TEST_CASE("a value with one def may be anywhere in the program: the order gives its definition")
 {
-    CHECK(!lifetimes(op_list(2, {{1}, {}}, {{0}, {1}}), {.order = {1, 0}}).violation);
+    CHECK(lifetimes(op_list(2, {{1}, {}}, {{0}, {1}}), {.order = {1, 0}}));
 }
 
 TEST_CASE("a state is updated after its readers, in any order of these")
 {
     auto p = op_list(1, {{0}, {0}, {0}}, {{}, {}, {0}});
     auto in = [&](std::vector<node_id> order) {
-        return lifetimes(p, {.role = value_role::state, .order = std::move(order)}).violation;
+        return lifetimes(p, {.role = value_role::state, .order = std::move(order)});
     };
-    CHECK(!in({1, 0, 2}));
-    REQUIRE(in({0, 2, 1}));
-    CHECK(*in({0, 2, 1}) ==
-          live_ranges::order_violation{0, 1, live_ranges::order_violation::kind::write_moved});
+    CHECK(in({1, 0, 2}));
+    REQUIRE(!in({0, 2, 1}));
+    CHECK(in({0, 2, 1}).error() == write_moved(0, 1));
 }
 
 TEST_CASE("a step that reads a value that only it writes reads an undefined value")
 {
     auto lives = lifetimes(op_list(1, {{0}}, {{0}}));
-    REQUIRE(lives.violation);
-    CHECK(*lives.violation ==
-          live_ranges::order_violation{0, 0, live_ranges::order_violation::kind::defined_later});
+    REQUIRE(!lives);
+    CHECK(lives.error() == used_before_def(0, 0));
 }
 
-TEST_CASE("the first violation by position is reported")
+TEST_CASE("the first error by position is reported")
 {
     auto lives = lifetimes(op_list(3, {{2}, {1}, {}}, {{}, {}, {1, 2}}));
-    REQUIRE(lives.violation);
-    CHECK(lives.violation->value == 2);
+    REQUIRE(!lives);
+    CHECK(lives.error().value() == 2);
 }
 
-TEST_CASE("of several violations at one position that of the lowest value is reported")
+TEST_CASE("of several errors at one position that of the lowest value is reported")
 {
     auto lives = lifetimes(op_list(3, {{2, 1}, {0}}, {{}, {0, 1, 2}}));
-    REQUIRE(lives.violation);
-    CHECK(*lives.violation ==
-          live_ranges::order_violation{1, 0, live_ranges::order_violation::kind::defined_later});
+    REQUIRE(!lives);
+    CHECK(lives.error() == used_before_def(1, 0));
     // Found last, after the uses of all steps: a use at the end of the first node.
     auto p = tasks(
         2, 2, [](auto n) { return n == 0 ? std::vector<int>{1} : std::vector<int>{}; },
@@ -146,8 +155,7 @@ TEST_CASE("of several violations at one position that of the lowest value is rep
             if (n == 0) s.use(1);
             else s.use_at_end_of(0, 0);
         });
-    CHECK(*lifetimes(p).violation ==
-          live_ranges::order_violation{0, 0, live_ranges::order_violation::kind::never_defined});
+    CHECK(lifetimes(p).error() == never_defined(0, 0));
 }
 
 TEST_CASE("a use at the end of a predecessor needs a def by then, wherever the order puts the predecessor")
@@ -158,12 +166,10 @@ TEST_CASE("a use at the end of a predecessor needs a def by then, wherever the o
             if (n == 1) s.use_at_end_of(0, 0);
             if (n == 2) s.def(0);
         });
-    CHECK(*lifetimes(p).violation ==
-          live_ranges::order_violation{0, 0, live_ranges::order_violation::kind::defined_later});
-    CHECK(*lifetimes(p, {.order = {1, 0, 2}}).violation ==
-          live_ranges::order_violation{0, 1, live_ranges::order_violation::kind::defined_later});
+    CHECK(lifetimes(p).error() == used_before_def(0, 0));
+    CHECK(lifetimes(p, {.order = {1, 0, 2}}).error() == used_before_def(0, 1));
     auto lives = lifetimes(p, {.order = {2, 1, 0}});
-    CHECK(!lives.violation);
+    CHECK(lives);
     CHECK(lives.of == ranges{{0, 3}});
 }
 
@@ -196,7 +202,7 @@ TEST_CASE("a result of the last step of a node may be used at the end of the nod
     auto loop = tasks(
         1, 1, [](auto) { return std::vector<int>{0}; },
         [](auto, effect_sink& s) { s.def(0), s.use_at_end_of(0, 0); });
-    CHECK(!lifetimes(loop).violation);
+    CHECK(lifetimes(loop));
     CHECK(lifetimes(loop).of == ranges{{0, 1}});
 }
 
@@ -243,7 +249,7 @@ TEST_CASE("random programs in random orders: the live ranges agree with an exami
         auto position = [&](step_id s) {
             return static_cast<position_id>(std::find(order.begin(), order.end(), +s) - order.begin());
         };
-        position_id first_violation = no_position;
+        position_id first_error = no_position;
         for (value_id v = 0; v != values; ++v) {
             // Live at x: written at x or before, and needed at x or later.
             bool const given = is_given(role[v]);
@@ -256,11 +262,11 @@ TEST_CASE("random programs in random orders: the live ranges agree with an exami
             for (seen t : touches)
                 if (t.value == v && t.kind != touch::access::def && !given &&
                     !defined_by(position(t.step), false))
-                    first_violation = std::min(first_violation, position(t.step));
+                    first_error = std::min(first_error, position(t.step));
             if (has_role(role[v], value_role::output) && !given &&
                 !defined_by(static_cast<position_id>(steps), false))
-                first_violation = std::min(first_violation, static_cast<position_id>(steps));
-            if (lives.violation) continue;
+                first_error = std::min(first_error, static_cast<position_id>(steps));
+            if (!lives) continue;
             for (position_id x = 0; x != steps; ++x) {
                 bool wanted =
                     has_role(role[v], value_role::output) || (x == 0 && has_role(role[v], value_role::input));
@@ -287,14 +293,12 @@ TEST_CASE("random programs in random orders: the live ranges agree with an exami
                     (t.step < w.step) != (position(t.step) < position(w.step))) {
                     is_moved = true;
                     has_moved_there =
-                        has_moved_there || (lives.violation && lives.violation->position == position(w.step));
+                        has_moved_there || (!lives && lives.error().position() == position(w.step));
                 }
-        CHECK(lives.violation.has_value() == (first_violation != no_position || is_moved));
-        if (!lives.violation) continue;
-        if (first_violation != no_position) CHECK(lives.violation->position == first_violation);
-        else
-            CHECK((lives.violation->what == live_ranges::order_violation::kind::write_moved &&
-                   has_moved_there));
+        CHECK(bool(lives) != (first_error != no_position || is_moved));
+        if (lives) continue;
+        if (first_error != no_position) CHECK(lives.error().position() == first_error);
+        else CHECK((lives.error().what == fault::write_moved && has_moved_there));
     }
 }
 
@@ -305,12 +309,15 @@ TEST_CASE("an edge to a node that is not later in the order is found, a self loo
             to.size(), 0, [&](node_id n) -> auto& { return to[n]; },
             [](node_id, effect_sink& s) { s.next_step(); });
     };
+    auto leads_back = [](position_id from) {
+        return counterexample{fault::leads_back, counterexample::waiting{.position = from}};
+    };
     CHECK(!detail::first_backward_edge(snapshot{}, {}));
     snapshot const forward = edges({{1, 2}, {2}, {}}); // two steps a node
     CHECK(!detail::first_backward_edge(forward, {}));
-    CHECK(detail::first_backward_edge(forward, {1, 0, 2}) == 3u);
-    CHECK(detail::first_backward_edge(edges({{1}, {1}}), {}) == 3u);
-    CHECK(detail::first_backward_edge(edges({{1}, {2}, {0}}), {}) == 5u);
+    CHECK(detail::first_backward_edge(forward, {1, 0, 2}) == leads_back(3));
+    CHECK(detail::first_backward_edge(edges({{1}, {1}}), {}) == leads_back(3));
+    CHECK(detail::first_backward_edge(edges({{1}, {2}, {0}}), {}) == leads_back(5));
 }
 
 // --- aliases -----------------------------------------------------------------------------------------------
@@ -388,7 +395,7 @@ TEST_CASE("two values are one buffer if and only if their chains of views end at
 
 static live_ranges alive(std::vector<live_range> found, step_id positions)
 {
-    return {std::move(found), positions, {}};
+    return {{}, std::move(found), positions};
 }
 
 TEST_CASE(

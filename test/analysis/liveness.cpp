@@ -356,8 +356,12 @@ TEST_CASE("an undefined read is reported by value, with its step")
     snapshot const p = f.program();
     std::vector<value_role> role(2);
     live_range_lists const augmented = cfg_live_ranges(p, role, ascending(p), operand_end::held);
-    CHECK(undefined_read(p, augmented, role, false) == undefined_value{0, 0, true});
-    CHECK(undefined_read(p, augmented, {value_role::input, {}}, false) == undefined_value{1, 2, true});
+    auto used_before_def = [](value_id v, step_id s) {
+        return counterexample{fault::used_undefined,
+                              counterexample::access{.value = v, .other = v, .step = s}};
+    };
+    CHECK(undefined_read(p, augmented, role, false) == used_before_def(0, 0));
+    CHECK(undefined_read(p, augmented, {value_role::input, {}}, false) == used_before_def(1, 2));
     CHECK_FALSE(undefined_read(p, augmented, {value_role::input, value_role::external}, false));
     CHECK_FALSE(undefined_read(p, augmented, role, true));
 }

@@ -120,7 +120,8 @@ TEST_CASE("a clash names the common bytes of both values")
     at.add(32, 64);
     placed_classes const classes(at.asked, at.plan);
     CHECK(classes.clash(1, 0, 7) ==
-          witness{.what = fault::clash, .value = 1, .other = 0, .position = 7, .begin = 32, .end = 64});
+          counterexample{fault::clash, counterexample::overlap{
+                                           .value = 1, .other = 0, .position = 7, .begin = 32, .end = 64}});
 }
 
 TEST_CASE("the set agrees with a comparison of every pair")
@@ -307,7 +308,7 @@ struct question {
     std::vector<value_role> role;
     std::vector<byte_count> offsets;
 
-    std::optional<witness> at_end_of(node_id n, value_id v) const
+    std::optional<counterexample> at_end_of(node_id n, value_id v) const
     {
         placed_flow placed(flow, role, offsets);
         for (value_id a = 0; a != role.size(); ++a)
@@ -368,7 +369,8 @@ TEST_CASE("the path has a write of the value and then one over it")
     auto const found = q.at_end_of(2, 0);
     REQUIRE(found);
     CHECK(*found ==
-          witness{.what = fault::clash, .value = 0, .other = 1, .position = 1, .begin = 4, .end = 8});
+          counterexample{fault::clash, counterexample::overlap{
+                                           .value = 0, .other = 1, .position = 1, .begin = 4, .end = 8}});
     CHECK_FALSE(q.at_end_of(0, 0));
     CHECK_FALSE(q.at_end_of(2, 1));
     q.offsets = {0, 8};
@@ -385,11 +387,11 @@ TEST_CASE("a value that was never written is not clobbered, and a given value is
     q.flow.nodes[0].steps[0].defs = {1};
     CHECK_FALSE(q.at_end_of(0, 0));
     q.role[0] = value_role::input;
-    CHECK(q.at_end_of(0, 0)->position == 0);
+    CHECK(q.at_end_of(0, 0)->position() == 0);
     q.flow.nodes[0].steps[0].defs = {};
     CHECK_FALSE(q.at_end_of(0, 0));
     q.role[1] = value_role::input; // two given values overlap
-    CHECK(q.at_end_of(0, 0)->other == 1);
+    CHECK(q.at_end_of(0, 0)->other() == 1);
 }
 
 TEST_CASE("a path is found if and only if following all paths finds one")
@@ -419,7 +421,7 @@ TEST_CASE("a path is found if and only if following all paths finds one")
                 if (!is_found[n]) continue;
                 auto const found = q.at_end_of(n, v);
                 REQUIRE(found.has_value() == clobbered[n]);
-                if (found) REQUIRE_FALSE(are_apart(q.offsets[v], q.offsets[found->other]));
+                if (found) REQUIRE_FALSE(are_apart(q.offsets[v], q.offsets[found->other()]));
                 paths += clobbered[n];
             }
         }

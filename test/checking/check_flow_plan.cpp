@@ -142,14 +142,15 @@ private:
 TEST_CASE("a write on one of two paths clobbers what is read where they meet")
 {
     snapshot const p = program_of(2, {{{1, 2}, {}, {0}}, {{3}, {}, {1}}, {{3}, {}, {}}, {{}, {0}, {}}});
-    auto const found = check_flow_plan(p, plan_of({0, 32}), {.bytes = 64});
-    REQUIRE(found);
-    CHECK(*found ==
-          witness{.what = fault::clash, .value = 0, .other = 1, .position = 1, .begin = 32, .end = 64});
-    CHECK_FALSE(check_flow_plan(p, plan_of({0, 64}), {.bytes = 64}));
+    auto const valid = check_flow_plan(p, plan_of({0, 32}), {.bytes = 64});
+    REQUIRE(!valid);
+    CHECK(valid.error() ==
+          counterexample{fault::clash, counterexample::overlap{
+                                           .value = 0, .other = 1, .position = 1, .begin = 32, .end = 64}});
+    CHECK(check_flow_plan(p, plan_of({0, 64}), {.bytes = 64}));
     // If a is not read after the write, the write is valid.
     snapshot const apart = program_of(2, {{{1, 2}, {}, {0}}, {{3}, {}, {1}}, {{3}, {0}, {}}, {{}, {}, {}}});
-    CHECK_FALSE(check_flow_plan(apart, plan_of({0, 32}), {.bytes = 64}));
+    CHECK(check_flow_plan(apart, plan_of({0, 32}), {.bytes = 64}));
 }
 
 // REGRESSIONS, user thread 4: storage of `then` was used in `else`.
@@ -162,49 +163,49 @@ TEST_CASE("storage that one branch writes is not free in the other branch if it 
                                       {{4}, {}, {1, 2}},
                                       {{5}, {2}, {}},
                                       {{}, {1}, {}}});
-    CHECK_FALSE(check_flow_plan(p, plan_of({0, 64, 0}), {.bytes = 64}));
-    auto const found = check_flow_plan(p, plan_of({0, 64, 64}), {.bytes = 64});
-    REQUIRE(found);
-    CHECK(found->what == fault::clash);
-    CHECK(found->position == 3);
+    CHECK(check_flow_plan(p, plan_of({0, 64, 0}), {.bytes = 64}));
+    auto const valid = check_flow_plan(p, plan_of({0, 64, 64}), {.bytes = 64});
+    REQUIRE(!valid);
+    CHECK(valid.error().what == fault::clash);
+    CHECK(valid.error().position() == 3);
 }
 
 TEST_CASE("a step may write over its operand only if that is declared, and the operand is not read later")
 {
-    auto verdict = [](bool is_declared, bool is_read_later, byte_count offset, bool in_place = true) {
+    auto check = [](bool is_declared, bool is_read_later, byte_count offset, bool in_place = true) {
         snapshot const p = program_of(
             2, {{{1}, {}, {0}},
                 {{2}, {0}, {1}, is_declared ? std::vector{overwrite{0, 0, 1}} : std::vector<overwrite>{}},
                 {{}, is_read_later ? ids{0} : ids{1}, {}}});
         return check_flow_plan(p, plan_of({0, offset}), {.bytes = 64, .in_place = in_place});
     };
-    CHECK_FALSE(verdict(true, false, 0));
-    CHECK(verdict(true, true, 0));
-    CHECK(verdict(true, false, 32));
-    CHECK(verdict(false, false, 0));
-    CHECK(verdict(true, false, 0, false));
-    CHECK_FALSE(verdict(false, true, 64));
+    CHECK(check(true, false, 0));
+    CHECK_FALSE(check(true, true, 0));
+    CHECK_FALSE(check(true, false, 32));
+    CHECK_FALSE(check(false, false, 0));
+    CHECK_FALSE(check(true, false, 0, false));
+    CHECK(check(false, true, 64));
 }
 
 TEST_CASE("results of a step are disjoint, also unread ones")
 {
     snapshot const p = program_of(2, {{{}, {}, {0, 1}}});
-    CHECK_FALSE(check_flow_plan(p, plan_of({0, 64}), {.bytes = 64}));
-    CHECK(check_flow_plan(p, plan_of({0, 63}), {.bytes = 64}));
+    CHECK(check_flow_plan(p, plan_of({0, 64}), {.bytes = 64}));
+    CHECK(!check_flow_plan(p, plan_of({0, 63}), {.bytes = 64}));
 }
 
 TEST_CASE("inputs are disjoint, and outputs are intact wherever the program may end")
 {
     snapshot const in = program_of(2, {{{}, {0}, {}}});
-    CHECK(check_flow_plan(in, plan_of({0, 32}), {.bytes = 64, .role = value_role::input}));
-    CHECK_FALSE(check_flow_plan(in, plan_of({0, 64}), {.bytes = 64, .role = value_role::input}));
+    CHECK(!check_flow_plan(in, plan_of({0, 32}), {.bytes = 64, .role = value_role::input}));
+    CHECK(check_flow_plan(in, plan_of({0, 64}), {.bytes = 64, .role = value_role::input}));
 
     std::vector<value_role> const role{value_role::output, value_role::intermediate};
     snapshot const out = program_of(2, {{{1, 2}, {}, {0}}, {{}, {}, {1}}, {{}, {}, {}}});
-    CHECK(check_flow_plan(out, plan_of({0, 0}), {.bytes = 64, .role = role}));
+    CHECK(!check_flow_plan(out, plan_of({0, 0}), {.bytes = 64, .role = role}));
     snapshot const infinite_loop = program_of(2, {{{1}, {}, {0}}, {{2}, {}, {1}}, {{1}, {1}, {}}});
-    CHECK(check_flow_plan(infinite_loop, plan_of({0, 0}), {.bytes = 64, .role = role}));
-    CHECK_FALSE(check_flow_plan(infinite_loop, plan_of({0, 64}), {.bytes = 64, .role = role}));
+    CHECK(!check_flow_plan(infinite_loop, plan_of({0, 0}), {.bytes = 64, .role = role}));
+    CHECK(check_flow_plan(infinite_loop, plan_of({0, 64}), {.bytes = 64, .role = role}));
 }
 
 TEST_CASE("a view that reads its root leaves it intact, and is clobbered with it")
@@ -215,12 +216,12 @@ TEST_CASE("a view that reads its root leaves it intact, and is clobbered with it
         with_views(program_of(3, {{{1}, {}, {0}}, {{2}, {0}, {1}}, {{3}, {}, {2}}, {{}, {0, 1}, {}}}), views);
     plan_options const options{.bytes = 64, .alias_of = views};
     memory_plan plan = plan_of({0, 0, 64});
-    CHECK_FALSE(check_flow_plan(p, plan, options));
+    CHECK(check_flow_plan(p, plan, options));
     plan = plan_of({0, 0, 32});
-    auto const found = check_flow_plan(p, plan, options);
-    REQUIRE(found);
-    CHECK(found->position == 2);
-    CHECK(check_flow_plan(p, plan_of({0, 64, 128}), options)->what == fault::misplaced_view);
+    auto const valid = check_flow_plan(p, plan, options);
+    REQUIRE(!valid);
+    CHECK(valid.error().position() == 2);
+    CHECK(check_flow_plan(p, plan_of({0, 64, 128}), options).error().what == fault::misplaced_view);
 }
 
 TEST_CASE("a plan of another program, reading or order is foreign")
@@ -228,8 +229,8 @@ TEST_CASE("a plan of another program, reading or order is foreign")
     snapshot const p = program_of(1, {{{1}, {}, {0}}, {{}, {}, {}}});
     memory_plan plan = plan_of({0});
     auto is_foreign = [&](plan_options const& options = {.bytes = 64}) {
-        auto const found = check_flow_plan(p, plan, options);
-        return found && found->what == fault::foreign_plan;
+        auto const valid = check_flow_plan(p, plan, options);
+        return !valid && valid.error().what == fault::foreign_plan;
     };
     CHECK_FALSE(is_foreign());
     CHECK(is_foreign({.bytes = 64, .order = {1, 0}}));
@@ -245,22 +246,23 @@ TEST_CASE("a plan of another program, reading or order is foreign")
     CHECK(is_foreign());
     plan = plan_of({0, 64});
     CHECK(is_foreign());
-    CHECK_FALSE(check_flow_plan(snapshot(), {.valid_for = program_reading::control_flow}, {.bytes = 64}));
+    CHECK(check_flow_plan(snapshot(), {.valid_for = program_reading::control_flow}, {.bytes = 64}));
 }
 
 TEST_CASE("undefined reads are faults unless allowed, and then clobbered values are still found")
 {
     // 0 -> 1: def a -> 2: def b -> 3: use a, and 0 -> 2
     snapshot const p = program_of(2, {{{1, 2}, {}, {}}, {{2}, {}, {0}}, {{3}, {}, {1}}, {{}, {0}, {}}});
-    auto const found = check_flow_plan(p, plan_of({0, 64}), {.bytes = 64});
-    REQUIRE(found);
-    CHECK(*found == witness{.what = fault::used_undefined, .value = 0, .other = 0, .position = 3});
-    CHECK_FALSE(check_flow_plan(p, plan_of({0, 64}), {.bytes = 64}, {.allows_undefined = true}));
-    CHECK(check_flow_plan(p, plan_of({0, 0}), {.bytes = 64}, {.allows_undefined = true})->what ==
+    auto const valid = check_flow_plan(p, plan_of({0, 64}), {.bytes = 64});
+    REQUIRE(!valid);
+    CHECK(valid.error() == counterexample{fault::used_undefined,
+                                          counterexample::access{.value = 0, .other = 0, .position = 3}});
+    CHECK(check_flow_plan(p, plan_of({0, 64}), {.bytes = 64}, {.allows_undefined = true}));
+    CHECK(check_flow_plan(p, plan_of({0, 0}), {.bytes = 64}, {.allows_undefined = true}).error().what ==
           fault::clash);
     // Where the write comes before every def, no value is clobbered.
     snapshot const early = program_of(2, {{{1}, {}, {1}}, {{2, 3}, {}, {}}, {{3}, {}, {0}}, {{}, {0}, {}}});
-    CHECK_FALSE(check_flow_plan(early, plan_of({0, 0}), {.bytes = 64}, {.allows_undefined = true}));
+    CHECK(check_flow_plan(early, plan_of({0, 0}), {.bytes = 64}, {.allows_undefined = true}));
 }
 
 namespace {
@@ -301,14 +303,14 @@ TEST_CASE("the checker agrees with an enumeration of the states of all paths, fo
         planned_flow const planned = plan_flow(f.program, unchecked, flow);
         if (!planned) {
             CHECK(planned.error().what == fault::used_undefined);
-            auto const found = check_flow_plan(f.program, planned.plan, f.options, flow);
-            REQUIRE(found);
-            REQUIRE(found->what == fault::used_undefined);
+            auto const valid = check_flow_plan(f.program, planned.plan, f.options, flow);
+            REQUIRE(!valid);
+            REQUIRE(valid.error().what == fault::used_undefined);
             continue;
         }
         ++sound;
         memory_plan plan = planned.plan;
-        REQUIRE_FALSE(check_flow_plan(f.program, plan, f.options, flow));
+        REQUIRE(check_flow_plan(f.program, plan, f.options, flow));
         REQUIRE_FALSE(path_oracle(f, plan).has_clash());
         if (plan.buffers.empty()) continue;
         // A buffer of a plan may hold several classes: each gets its own, to be moved.
@@ -325,22 +327,24 @@ TEST_CASE("the checker agrees with an enumeration of the states of all paths, fo
             auto const which = pick.below(static_cast<std::uint32_t>(plan.buffers.size()));
             memory_plan::placed_buffer& b = plan.buffers[which];
             b.offset = pick.below(static_cast<std::uint32_t>(plan.arena_bytes[b.pool] - b.size + 1));
-            auto const found = check_flow_plan(f.program, plan, f.options, flow);
+            auto const valid = check_flow_plan(f.program, plan, f.options, flow);
             bool const has_clash = path_oracle(f, plan).has_clash() || do_given_overlap(f, plan);
-            REQUIRE(found.has_value() == has_clash);
+            REQUIRE(bool{valid} == !has_clash);
             ++moved;
-            if (!found) continue;
+            if (valid) continue;
             ++faulty;
-            REQUIRE(found->what == fault::clash);
-            REQUIRE(found->begin < found->end);
+            REQUIRE(valid.error().what == fault::clash);
+            auto const* both = valid.error().as<counterexample::overlap>();
+            REQUIRE(both != nullptr);
+            REQUIRE(both->begin < both->end);
             bool is_written_there = false;
             position_id at = 0;
             for (node_id n : plan.order)
                 for (step_id s = f.program.steps_of(n).first; s != f.program.steps_of(n).last; ++s, ++at)
                     for (touch t : f.program.touches(s))
-                        if (at == found->position && t.writes() && t.value == found->other)
+                        if (at == both->position && t.writes() && t.value == both->other)
                             is_written_there = true;
-            REQUIRE((is_written_there || is_given(f.role[found->other])));
+            REQUIRE((is_written_there || is_given(f.role[both->other])));
         }
     }
     MESSAGE(sound, " sound plans, ", moved, " moved, ", faulty, " of them wrong");
@@ -355,13 +359,15 @@ TEST_CASE("given values that overlap are refused, although nothing reads them")
             nodes, 2, [](node_id) { return std::vector<node_id>{}; }, [](node_id, effect_sink&) {});
         plan_options const options{.bytes = 8, .role = value_role::input};
         memory_plan plan = plan_flow(p, options).plan;
-        CHECK(!check_flow_plan(p, plan, options));
+        CHECK(check_flow_plan(p, plan, options));
         plan.buffers[1].offset = plan.buffers[0].offset + 4;
-        auto const found = check_flow_plan(p, plan, options);
-        REQUIRE(found);
-        CHECK(found->what == fault::clash);
-        CHECK(found->begin == plan.buffers[1].offset);
-        CHECK(found->end == plan.buffers[0].offset + 8);
+        auto const valid = check_flow_plan(p, plan, options);
+        REQUIRE(!valid);
+        CHECK(valid.error().what == fault::clash);
+        auto const* both = valid.error().as<counterexample::overlap>();
+        REQUIRE(both != nullptr);
+        CHECK(both->begin == plan.buffers[1].offset);
+        CHECK(both->end == plan.buffers[0].offset + 8);
     }
 }
 

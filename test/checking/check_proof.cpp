@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <random>
 #include <sstream>
 #include <string>
@@ -24,44 +25,57 @@ namespace {
 using namespace sublet;
 using namespace sublet::detail;
 
-/// The finding for a proof of pool 0, with the peak as given.
-proof_finding finding(placement_problem const& problem, placement::proof proof)
+/// What is said of a proof of pool 0, with the peak as given.
+verdict finding(placement_problem const& problem, placement::proof proof)
 {
     placement placed;
     placed.pools.resize(1);
     placed.pools[0].proof = std::move(proof);
-    proof_finding found = check_proof(problem, placed, 0);
-    if (found.verdict != proof_finding::outcome::wrong_peak) return found;
-    placed.pools[0].peak_position = position_id::of(found.found);
+    verdict const first = check_proof(problem, placed, 0);
+    if (first || first.error().what != fault::wrong_peak) return first;
+    placed.pools[0].peak_position = position_id::of(first.error().as<counterexample::proof>()->found);
     return check_proof(problem, placed, 0);
 }
 
-proof_finding::outcome verdict(placement_problem const& problem, placement::proof proof)
+std::optional<fault> fault_of(verdict const& valid)
 {
-    return finding(problem, std::move(proof)).verdict;
+    return valid ? std::nullopt : std::optional(valid.error().what);
+}
+std::optional<fault> fault_of(placement_problem const& problem, placement::proof proof)
+{
+    return fault_of(finding(problem, std::move(proof)));
 }
 
-using enum proof_finding::outcome;
+/// The number that contradicts the proof.
+byte_count found_in(verdict const& wrong)
+{
+    REQUIRE(!wrong);
+    REQUIRE(wrong.error().as<counterexample::proof>() != nullptr);
+    return wrong.error().as<counterexample::proof>()->found;
+}
+
+constexpr std::optional<fault> proved = std::nullopt, refuted = fault::wrong_proof,
+                               wrong_peak = fault::wrong_peak, not_checkable = fault::not_checkable;
 
 } // namespace
 
 TEST_CASE("the bytes alive at a position are summed again")
 {
     placement_problem problem{{{{0, 4}, 8}, {{2, 6}, 16}, {{6, 8}, 24}}};
-    CHECK(verdict(problem, {placement::proof::reason::live_bytes, 24, 3}) == proved);
-    CHECK(verdict(problem, {placement::proof::reason::live_bytes, 24, 7}) == proved);
+    CHECK(fault_of(problem, {placement::proof::reason::live_bytes, 24, 3}) == proved);
+    CHECK(fault_of(problem, {placement::proof::reason::live_bytes, 24, 7}) == proved);
     for (byte_count wrong : {byte_count{23}, byte_count{25}}) {
         auto const found = finding(problem, {placement::proof::reason::live_bytes, wrong, 3});
-        CHECK(found.verdict == refuted);
-        CHECK(found.found == 24);
+        CHECK(fault_of(found) == refuted);
+        CHECK(found_in(found) == 24);
     }
-    CHECK(verdict(problem, {placement::proof::reason::live_bytes, 24, 4}) == refuted);
+    CHECK(fault_of(problem, {placement::proof::reason::live_bytes, 24, 4}) == refuted);
     problem.gaps = {{0, {2, 4}, 0, 5}};
-    CHECK(verdict(problem, {placement::proof::reason::live_bytes, 21, 3}) == proved);
+    CHECK(fault_of(problem, {placement::proof::reason::live_bytes, 21, 3}) == proved);
     problem.colocated = {{2, 1, 0}};
-    CHECK(verdict(problem, {placement::proof::reason::live_bytes, 24, 6}) == proved);
+    CHECK(fault_of(problem, {placement::proof::reason::live_bytes, 24, 6}) == proved);
     problem.buffers[1].pool = problem.buffers[2].pool = 1;
-    CHECK(verdict(problem, {placement::proof::reason::live_bytes, 5, 3}) == proved);
+    CHECK(fault_of(problem, {placement::proof::reason::live_bytes, 5, 3}) == proved);
 }
 
 TEST_CASE("the peak is the first position with the most bytes alive")
@@ -73,66 +87,66 @@ TEST_CASE("the peak is the first position with the most bytes alive")
     for (position_id at : {0u, 2u, 6u}) {
         placed.pools[0].peak_position = at;
         auto const found = check_proof(problem, placed, 0);
-        CHECK(found.verdict == (at == 2 ? proved : wrong_peak));
-        if (at != 2) CHECK(found.found == 2);
+        CHECK(fault_of(found) == (at == 2 ? proved : wrong_peak));
+        if (at != 2) CHECK(found_in(found) == 2);
     }
 }
 
 TEST_CASE("a buffer ends at least where its pin or its size requires")
 {
     placement_problem problem{{{{0, 4}, 8, 4, 0, 16}, {{2, 6}, 16}}};
-    CHECK(verdict(problem, {placement::proof::reason::top_of_pin, 24, 0, {0}}) == proved);
-    CHECK(verdict(problem, {placement::proof::reason::top_of_pin, 25, 0, {0}}) == refuted);
-    CHECK(verdict(problem, {placement::proof::reason::top_of_pin, 16, 0, {1}}) == proved);
-    CHECK(verdict(problem, {placement::proof::reason::top_of_pin, 17, 0, {1}}) == refuted);
+    CHECK(fault_of(problem, {placement::proof::reason::top_of_pin, 24, 0, {0}}) == proved);
+    CHECK(fault_of(problem, {placement::proof::reason::top_of_pin, 25, 0, {0}}) == refuted);
+    CHECK(fault_of(problem, {placement::proof::reason::top_of_pin, 16, 0, {1}}) == proved);
+    CHECK(fault_of(problem, {placement::proof::reason::top_of_pin, 17, 0, {1}}) == refuted);
     problem.colocated = {{1, 0, 4}};
-    CHECK(verdict(problem, {placement::proof::reason::top_of_pin, 36, 0, {1}}) == proved);
+    CHECK(fault_of(problem, {placement::proof::reason::top_of_pin, 36, 0, {1}}) == proved);
     problem.buffers[0].pinned = no_offset;
     problem.buffers[1].alignment = 3;
-    CHECK(verdict(problem, {placement::proof::reason::top_of_pin, 28, 0, {1}}) == proved); // 8 and 12
+    CHECK(fault_of(problem, {placement::proof::reason::top_of_pin, 28, 0, {1}}) == proved); // 8 and 12
 }
 
 TEST_CASE("proofs of infeasible pins, alignments and distances are checked")
 {
     placement_problem problem{{{{0, 4}, 8, 4, 0, 18}, {{3, 6}, 16, 1, 0, 25}, {{4, 6}, 8, 1, 0, 40}}};
-    CHECK(verdict(problem, {placement::proof::reason::pin_misaligned, no_limit, 0, {0}}) == proved);
-    CHECK(verdict(problem, {placement::proof::reason::pin_misaligned, no_limit, 0, {1}}) == refuted);
-    CHECK(verdict(problem, {placement::proof::reason::pin_misaligned, 64, 0, {0}}) == refuted);
-    CHECK(verdict(problem, {placement::proof::reason::pins_clash, no_limit, 0, {0, 1}}) == proved);
-    CHECK(verdict(problem, {placement::proof::reason::pins_clash, no_limit, 0, {1, 0}}) == proved);
-    CHECK(verdict(problem, {placement::proof::reason::pins_clash, no_limit, 0, {1, 2}}) == proved);
-    CHECK(verdict(problem, {placement::proof::reason::pins_clash, no_limit, 0, {0, 2}}) == refuted);
-    CHECK(verdict(problem, {placement::proof::reason::pins_clash, no_limit, 0, {0, 0}}) == refuted);
+    CHECK(fault_of(problem, {placement::proof::reason::pin_misaligned, no_limit, 0, {0}}) == proved);
+    CHECK(fault_of(problem, {placement::proof::reason::pin_misaligned, no_limit, 0, {1}}) == refuted);
+    CHECK(fault_of(problem, {placement::proof::reason::pin_misaligned, 64, 0, {0}}) == refuted);
+    CHECK(fault_of(problem, {placement::proof::reason::pins_clash, no_limit, 0, {0, 1}}) == proved);
+    CHECK(fault_of(problem, {placement::proof::reason::pins_clash, no_limit, 0, {1, 0}}) == proved);
+    CHECK(fault_of(problem, {placement::proof::reason::pins_clash, no_limit, 0, {1, 2}}) == proved);
+    CHECK(fault_of(problem, {placement::proof::reason::pins_clash, no_limit, 0, {0, 2}}) == refuted);
+    CHECK(fault_of(problem, {placement::proof::reason::pins_clash, no_limit, 0, {0, 0}}) == refuted);
     problem.buffers[1].pinned = 24;
-    CHECK(verdict(problem, {placement::proof::reason::pins_clash, no_limit, 0, {1, 2}}) == refuted);
+    CHECK(fault_of(problem, {placement::proof::reason::pins_clash, no_limit, 0, {1, 2}}) == refuted);
     problem.pools = {{.alignment = 16}};
-    CHECK(verdict(problem, {placement::proof::reason::pin_misaligned, no_limit, 0, {1}}) == proved);
+    CHECK(fault_of(problem, {placement::proof::reason::pin_misaligned, no_limit, 0, {1}}) == proved);
 }
 
 TEST_CASE("all stackings of a few groups are tried, and of more groups only where all are solid")
 {
     placement_problem problem{{{{0, 2}, 8}, {{1, 3}, 8}, {{2, 4}, 8}, {{0, 1}, 8, 16}}};
-    CHECK(verdict(problem, {placement::proof::reason::exhausted, 16, 0, {0, 1, 2}}) == proved);
+    CHECK(fault_of(problem, {placement::proof::reason::exhausted, 16, 0, {0, 1, 2}}) == proved);
     auto const found = finding(problem, {placement::proof::reason::exhausted, 17, 0, {0, 1, 2}});
-    CHECK(found.verdict == refuted);
-    CHECK(found.found == 16);
-    CHECK(verdict(problem, {placement::proof::reason::exhausted, 16, 0, {}}) == refuted);
-    CHECK(verdict(problem, {placement::proof::reason::exhausted, 16, 0, {0, 4}}) == refuted);
+    CHECK(fault_of(found) == refuted);
+    CHECK(found_in(found) == 16);
+    CHECK(fault_of(problem, {placement::proof::reason::exhausted, 16, 0, {}}) == refuted);
+    CHECK(fault_of(problem, {placement::proof::reason::exhausted, 16, 0, {0, 4}}) == refuted);
     for (buffer_id b = 0; b != 9; ++b) problem.buffers.push_back({{4, 5}, 8});
-    CHECK(verdict(problem, {placement::proof::reason::exhausted, 64, 0, {5, 6, 7, 8, 9, 10, 11, 12, 12}}) ==
+    CHECK(fault_of(problem, {placement::proof::reason::exhausted, 64, 0, {5, 6, 7, 8, 9, 10, 11, 12, 12}}) ==
           proved);
-    CHECK(verdict(problem, {placement::proof::reason::exhausted, 72, 0, {4, 5, 6, 7, 8, 9, 10, 11, 12}}) ==
+    CHECK(fault_of(problem, {placement::proof::reason::exhausted, 72, 0, {4, 5, 6, 7, 8, 9, 10, 11, 12}}) ==
           proved);
     auto const stack =
         finding(problem, {placement::proof::reason::exhausted, 73, 0, {4, 5, 6, 7, 8, 9, 10, 11, 12}});
-    CHECK(stack.verdict == refuted);
-    CHECK(stack.found == 72);
-    CHECK(verdict(problem, {placement::proof::reason::exhausted, 64, 0, {0, 5, 6, 7, 8, 9, 10, 11, 12}}) ==
+    CHECK(fault_of(stack) == refuted);
+    CHECK(found_in(stack) == 72);
+    CHECK(fault_of(problem, {placement::proof::reason::exhausted, 64, 0, {0, 5, 6, 7, 8, 9, 10, 11, 12}}) ==
           not_checkable);
     problem.gaps = {{4, {4, 5}, 0, 7}}; // the last byte is free
-    CHECK(verdict(problem, {placement::proof::reason::exhausted, 71, 0, {4, 5, 6, 7, 8, 9, 10, 11, 12}}) ==
+    CHECK(fault_of(problem, {placement::proof::reason::exhausted, 71, 0, {4, 5, 6, 7, 8, 9, 10, 11, 12}}) ==
           proved);
-    CHECK(verdict(problem, {placement::proof::reason::exhausted, 72, 0, {4, 5, 6, 7, 8, 9, 10, 11, 12}}) ==
+    CHECK(fault_of(problem, {placement::proof::reason::exhausted, 72, 0, {4, 5, 6, 7, 8, 9, 10, 11, 12}}) ==
           not_checkable);
 }
 
@@ -149,11 +163,11 @@ TEST_CASE("buffers that clocks order are not stacked, however many there are")
             problem.clocks.end.push_back(thread == 0 ? b + 1 : 9);
         }
     }
-    CHECK(verdict(problem, proof) == proved);
+    CHECK(fault_of(problem, proof) == proved);
     problem.clocks.begin[16] = 8; // the last begins when the first has ended
     problem.clocks.begin[17] = 9;
     problem.clocks.end[1] = problem.clocks.end[3] = 8;
-    CHECK(verdict(problem, proof) == not_checkable);
+    CHECK(fault_of(problem, proof) == not_checkable);
 }
 
 TEST_CASE("the least stack of many groups is that of all their orders, mutated proofs are refused")
@@ -189,10 +203,10 @@ TEST_CASE("the least stack of many groups is that of all their orders, mutated p
         } while (std::next_permutation(order.begin(), order.end(), comes_before));
         REQUIRE(least != no_limit);
         CAPTURE(seed);
-        CHECK(verdict(problem, {placement::proof::reason::exhausted, least, 0, all}) == proved);
+        CHECK(fault_of(problem, {placement::proof::reason::exhausted, least, 0, all}) == proved);
         auto const above = finding(problem, {placement::proof::reason::exhausted, least + 1, 0, all});
-        CHECK(above.verdict == refuted);
-        CHECK(above.found == least);
+        CHECK(fault_of(above) == refuted);
+        CHECK(found_in(above) == least);
     }
 }
 
@@ -200,11 +214,11 @@ TEST_CASE("beyond 62 bits stackings are not tried")
 {
     byte_count const unit = byte_count{1} << 60; // four of them lie at 0, 4, 8 and 12 units
     placement_problem problem{{{{0, 3}, 3 * unit, 2 * unit}}};
-    CHECK(verdict(problem, {placement::proof::reason::exhausted, 3 * unit, 0, {0}}) == proved);
-    CHECK(verdict(problem, {placement::proof::reason::exhausted, 5 * unit, 0, {0}}) == refuted);
+    CHECK(fault_of(problem, {placement::proof::reason::exhausted, 3 * unit, 0, {0}}) == proved);
+    CHECK(fault_of(problem, {placement::proof::reason::exhausted, 5 * unit, 0, {0}}) == refuted);
     problem.buffers.resize(4, problem.buffers[0]);
-    CHECK(verdict(problem, {placement::proof::reason::exhausted, 7 * unit, 0, {0, 1}}) == not_checkable);
-    CHECK(verdict(problem, {placement::proof::reason::exhausted, 15 * unit, 0, {0, 1, 2, 3}}) ==
+    CHECK(fault_of(problem, {placement::proof::reason::exhausted, 7 * unit, 0, {0, 1}}) == not_checkable);
+    CHECK(fault_of(problem, {placement::proof::reason::exhausted, 15 * unit, 0, {0, 1, 2, 3}}) ==
           not_checkable);
 }
 
@@ -216,15 +230,15 @@ TEST_CASE("an exhausted search of stackings proves nothing about buffers that ca
                           {{0, {0, 2}, 0, 1}, {0, {2, 4}, 1, 2}, {1, {0, 2}, 1, 2}, {1, {2, 4}, 0, 1}}};
     REQUIRE(placement_oracle(two).lowest_placement(20) == 5);
     auto const found = finding(two, {placement::proof::reason::exhausted, 4, 0, {0, 1}});
-    CHECK(found.verdict == refuted);
-    CHECK(found.found == no_limit);
-    CHECK(finding(two, {placement::proof::reason::exhausted, 7, 0, {0, 1, 2}}).found == no_limit);
-    CHECK(finding(two, {placement::proof::reason::exhausted, 8, 0, {0, 1, 2}}).found ==
+    CHECK(fault_of(found) == refuted);
+    CHECK(found_in(found) == no_limit);
+    CHECK(found_in(finding(two, {placement::proof::reason::exhausted, 7, 0, {0, 1, 2}})) == no_limit);
+    CHECK(found_in(finding(two, {placement::proof::reason::exhausted, 8, 0, {0, 1, 2}})) ==
           7); // not even stacked
-    CHECK(verdict(two, {placement::proof::reason::exhausted, 5, 0, {0, 2}}) == proved);
+    CHECK(fault_of(two, {placement::proof::reason::exhausted, 5, 0, {0, 2}}) == proved);
     // A third buffer at common positions changes nothing, nor do alignments that forbid the interleaving.
     two.buffers[0].alignment = two.buffers[1].alignment = 2;
-    CHECK(verdict(two, {placement::proof::reason::exhausted, 4, 0, {0, 1}}) == refuted);
+    CHECK(fault_of(two, {placement::proof::reason::exhausted, 4, 0, {0, 1}}) == refuted);
 
     // No two of these can pass each other; but a may be above b, b above c and c above a.
     placement_problem const circle{{{{0, 3}, 10}, {{0, 3}, 10}, {{0, 3}, 10}},
@@ -241,22 +255,22 @@ TEST_CASE("an exhausted search of stackings proves nothing about buffers that ca
     placement_oracle const oracle(circle);
     CHECK(oracle.lowest_stacking() == 20);
     CHECK(oracle.lowest_placement(20) == 10);
-    CHECK(verdict(circle, {placement::proof::reason::exhausted, 20, 0, {0, 1, 2}}) == refuted);
-    CHECK(verdict(circle, {placement::proof::reason::exhausted, 10, 0, {0, 1}}) == proved);
+    CHECK(fault_of(circle, {placement::proof::reason::exhausted, 20, 0, {0, 1, 2}}) == refuted);
+    CHECK(fault_of(circle, {placement::proof::reason::exhausted, 10, 0, {0, 1}}) == proved);
 }
 
 TEST_CASE("a proof without buffers, with buffers of another pool, or with buffers without bytes is refused")
 {
     placement_problem problem{{{{0, 4}, 8}, {{0, 4}, 0}, {{0, 4}, 8, 1, 1}}};
-    CHECK(verdict(problem, {placement::proof::reason::top_of_pin, 8, 0, {}}) == refuted);
-    CHECK(verdict(problem, {placement::proof::reason::top_of_pin, 0, 0, {1}}) == refuted);
-    CHECK(verdict(problem, {placement::proof::reason::top_of_pin, 8, 0, {2}}) == refuted);
-    CHECK(verdict(problem, {placement::proof::reason::top_of_pin, 8, 0, {3}}) == refuted);
-    CHECK(verdict(problem, {placement::proof::reason::pins_clash, no_limit, 0, {0}}) == refuted);
-    CHECK(verdict(problem, {placement::proof::reason::parts_clash, no_limit, 0, {0, 0}}) == refuted);
-    CHECK(verdict(problem, {placement::proof::reason::nothing, 0, 0, {}}) == proved);
-    CHECK(verdict(problem, {placement::proof::reason::nothing, 1, 0, {}}) == refuted);
-    CHECK(verdict(problem, {placement::proof::reason::given, 8, 0, {}}) == not_checkable);
+    CHECK(fault_of(problem, {placement::proof::reason::top_of_pin, 8, 0, {}}) == refuted);
+    CHECK(fault_of(problem, {placement::proof::reason::top_of_pin, 0, 0, {1}}) == refuted);
+    CHECK(fault_of(problem, {placement::proof::reason::top_of_pin, 8, 0, {2}}) == refuted);
+    CHECK(fault_of(problem, {placement::proof::reason::top_of_pin, 8, 0, {3}}) == refuted);
+    CHECK(fault_of(problem, {placement::proof::reason::pins_clash, no_limit, 0, {0}}) == refuted);
+    CHECK(fault_of(problem, {placement::proof::reason::parts_clash, no_limit, 0, {0, 0}}) == refuted);
+    CHECK(fault_of(problem, {placement::proof::reason::nothing, 0, 0, {}}) == proved);
+    CHECK(fault_of(problem, {placement::proof::reason::nothing, 1, 0, {}}) == refuted);
+    CHECK(fault_of(problem, {placement::proof::reason::given, 8, 0, {}}) == not_checkable);
 }
 
 TEST_CASE("on random problems the verdict on each proof agrees with the definition")
@@ -282,15 +296,14 @@ TEST_CASE("on random problems the verdict on each proof agrees with the definiti
 
         for (position_id at = 0; at != 12 && !contradicts; ++at) {
             auto const alive = static_cast<byte_count>(oracle.live_bytes(at));
-            CHECK(verdict(problem, {placement::proof::reason::live_bytes, alive, at}) == proved);
-            CHECK(verdict(problem, {placement::proof::reason::live_bytes, alive + 1, at}) == refuted);
+            CHECK(fault_of(problem, {placement::proof::reason::live_bytes, alive, at}) == proved);
+            CHECK(fault_of(problem, {placement::proof::reason::live_bytes, alive + 1, at}) == refuted);
         }
         auto const lowest = oracle.lowest_stacking();
         byte_count const height = lowest == oracle.unplaceable ? no_limit : static_cast<byte_count>(lowest);
         impossible += height == no_limit;
         stacked += height != no_limit;
-        proof_finding::outcome const found =
-            verdict(problem, {placement::proof::reason::exhausted, height, 0, all_buffers});
+        auto const found = fault_of(problem, {placement::proof::reason::exhausted, height, 0, all_buffers});
         if (oracle.can_interleave()) {
             auto const limit = lowest == oracle.unplaceable ? 30 : lowest;
             bool const is_interleaved =
@@ -301,7 +314,7 @@ TEST_CASE("on random problems the verdict on each proof agrees with the definiti
             CHECK(found == proved);
         }
         if (height != no_limit)
-            CHECK(verdict(problem, {placement::proof::reason::exhausted, height + 1, 0, all_buffers}) ==
+            CHECK(fault_of(problem, {placement::proof::reason::exhausted, height + 1, 0, all_buffers}) ==
                   refuted);
         for (buffer_id b : all_buffers) {
             std::size_t const g = oracle.group_of[b];
@@ -310,12 +323,13 @@ TEST_CASE("on random problems the verdict on each proof agrees with the definiti
             std::int64_t end = origin + static_cast<std::int64_t>(problem.buffers[b].size);
             for (auto const& p : oracle.groups[g].parts)
                 if (p.buffer == b) end += p.distance;
-            CHECK(verdict(problem,
-                          {placement::proof::reason::top_of_pin, static_cast<byte_count>(end), 0, {b}}) ==
+            CHECK(fault_of(problem,
+                           {placement::proof::reason::top_of_pin, static_cast<byte_count>(end), 0, {b}}) ==
                   proved);
-            CHECK(verdict(problem,
-                          {placement::proof::reason::top_of_pin, static_cast<byte_count>(end - 1), 0, {b}}) ==
-                  refuted);
+            CHECK(
+                fault_of(problem,
+                         {placement::proof::reason::top_of_pin, static_cast<byte_count>(end - 1), 0, {b}}) ==
+                refuted);
             for (buffer_id other : all_buffers) {
                 std::size_t const h = oracle.group_of[other];
                 bool const are_pinned = origin == oracle.least_origin(g, origin + 1) ||
@@ -323,7 +337,7 @@ TEST_CASE("on random problems the verdict on each proof agrees with the definiti
                 if (!are_pinned || g == h || oracle.least_origin(h, 0) == oracle.unplaceable) continue;
                 if (oracle.least_origin(h, oracle.least_origin(h, 0) + 1) != oracle.unplaceable) continue;
                 bool const clash = !oracle.is_apart(g, origin, h, oracle.least_origin(h, 0));
-                CHECK(verdict(problem, {placement::proof::reason::pins_clash, no_limit, 0, {b, other}}) ==
+                CHECK(fault_of(problem, {placement::proof::reason::pins_clash, no_limit, 0, {b, other}}) ==
                       (clash ? proved : refuted));
             }
         }
@@ -343,7 +357,7 @@ TEST_CASE("on random problems the verdict on each proof agrees with the definiti
                 if (is_misaligned || of_two.groups.empty()) continue;
                 bool const impossible_two = of_two.least_origin(0, 0) == oracle.unplaceable;
                 contradictions += impossible_two;
-                CHECK(verdict(problem, {placement::proof::reason::parts_clash, no_limit, 0, {b, other}}) ==
+                CHECK(fault_of(problem, {placement::proof::reason::parts_clash, no_limit, 0, {b, other}}) ==
                       (impossible_two ? proved : refuted));
             }
     }
@@ -357,27 +371,27 @@ TEST_CASE("with clocks a proof names a counter of a thread, or buffers that conf
 {
     placement_problem const problem{.buffers = {{{}, 8}, {{}, 16}, {{}, 8}},
                                     .clocks = {2, {0, 0, 0, 1, 2, 3}, {2, 1, 3, 3, 4, 5}}};
-    placement placed{.offset = {0, 8, 0}};
+    placement placed;
+    placed.offset = {0, 8, 0};
     placed.pools = {{.height = 24, .lower_bound = 24}};
-    auto verdict = [&](placement::proof const& proof) {
+    auto check = [&](placement::proof const& proof) {
         placed.pools[0].proof = proof;
-        return check_proof(problem, placed, 0).verdict;
+        return fault_of(check_proof(problem, placed, 0));
     };
-    using enum proof_finding::outcome;
     constexpr auto antichain = placement::proof::reason::antichain,
                    live = placement::proof::reason::live_bytes;
-    CHECK(verdict({antichain, 24, 0, {0, 1}}) == proved);
-    CHECK(verdict({antichain, 24, 0, {1, 2}}) == proved);
-    CHECK(verdict({antichain, 32, 0, {0, 1, 2}}) == refuted); // 2 takes over the bytes of 0
-    CHECK(verdict({antichain, 24, 0, {1}}) == refuted);
-    CHECK(verdict({antichain, 24, 0, {0, 0, 0}}) == refuted);
-    CHECK(verdict({antichain, 24, 0, {0, 3}}) == refuted);
-    CHECK(verdict({live, 24, 1, {}, 0}) == proved);
-    CHECK(verdict({live, 24, 1, {}, 1}) == refuted); // 16 only
-    CHECK(verdict({live, 24, 1, {}, 2}) == refuted);
-    CHECK(verdict({placement::proof::reason::exhausted, 24, 0, {0, 1, 2}}) == proved);
-    CHECK(verdict({placement::proof::reason::exhausted, 25, 0, {0, 1, 2}}) == refuted);
-    CHECK(verdict({placement::proof::reason::exhausted, 24, 0, {0, 2}}) == refuted);
+    CHECK(check({antichain, 24, 0, {0, 1}}) == proved);
+    CHECK(check({antichain, 24, 0, {1, 2}}) == proved);
+    CHECK(check({antichain, 32, 0, {0, 1, 2}}) == refuted); // 2 takes over the bytes of 0
+    CHECK(check({antichain, 24, 0, {1}}) == refuted);
+    CHECK(check({antichain, 24, 0, {0, 0, 0}}) == refuted);
+    CHECK(check({antichain, 24, 0, {0, 3}}) == refuted);
+    CHECK(check({live, 24, 1, {}, 0}) == proved);
+    CHECK(check({live, 24, 1, {}, 1}) == refuted); // 16 only
+    CHECK(check({live, 24, 1, {}, 2}) == refuted);
+    CHECK(check({placement::proof::reason::exhausted, 24, 0, {0, 1, 2}}) == proved);
+    CHECK(check({placement::proof::reason::exhausted, 25, 0, {0, 1, 2}}) == refuted);
+    CHECK(check({placement::proof::reason::exhausted, 24, 0, {0, 2}}) == refuted);
 }
 
 } // namespace this_test

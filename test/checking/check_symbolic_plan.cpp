@@ -51,8 +51,8 @@ TEST_CASE("two buffers that swap their order between the ends overlap between th
     auto plan = plan_of({10, 0}, {10, 0}, {10, 0}, {50, 0}, {200, 0}, 9);
     plan.buffers[0].start = {0, 10};
     symbolic_options const options{.bytes = affine_bytes{10, 0}, .max_batch = 9};
-    CHECK(!check_plan(join, plan.at(1), options.at(1)));
-    CHECK(!check_plan(join, plan.at(9), options.at(9)));
+    CHECK(check_plan(join, plan.at(1), options.at(1)));
+    CHECK(check_plan(join, plan.at(9), options.at(9)));
     CHECK(printed(check_plan(join, plan, options)) ==
           "for a batch of 5: values 0 and 1 are both alive at position 1 and share bytes [50, 60) of pool 0");
 }
@@ -63,8 +63,8 @@ TEST_CASE("a plan in which a buffer jumps over another between two batches is va
     plan.buffers[0].start = {0, 35};
     symbolic_options const options{.bytes = affine_bytes{10, 0}, .max_batch = 2};
     auto const found = check_plan(join, plan, options);
-    REQUIRE(found);
-    CHECK(found->batch == 0);
+    REQUIRE(!found);
+    CHECK(found.error().batch == 0);
     CHECK(printed(found).substr(0, 37) == "it is not proved for all batches: val");
 }
 
@@ -87,26 +87,26 @@ TEST_CASE("a plan of another program, or for other batches, is refused")
 {
     symbolic_options const options{.bytes = affine_bytes{0, 8}, .max_batch = 3};
     auto const good = plan_of({0, 8}, {0, 8}, {0, 8}, {0, 8}, {0, 16}, 3);
-    CHECK(!check_plan(join, good, options));
+    CHECK(check_plan(join, good, options));
     auto plan = good;
     plan.max_batch = 4;
-    CHECK(check_plan(join, plan, options)->what == fault::foreign_plan);
+    CHECK(check_plan(join, plan, options).error().what == fault::foreign_plan);
     plan = good;
     plan.buffer_of.pop_back();
-    CHECK(check_plan(join, plan, options)->what == fault::foreign_plan);
+    CHECK(check_plan(join, plan, options).error().what == fault::foreign_plan);
     plan = good;
     plan.buffer_of[0] = 3;
-    CHECK(check_plan(join, plan, options)->what == fault::foreign_plan);
+    CHECK(check_plan(join, plan, options).error().what == fault::foreign_plan);
     plan = good;
     plan.buffers[1].pool = 1;
-    CHECK(check_plan(join, plan, options)->what == fault::foreign_plan);
+    CHECK(check_plan(join, plan, options).error().what == fault::foreign_plan);
     plan = good;
     plan.buffers[1].alignment = 0;
-    CHECK(check_plan(join, plan, options)->what == fault::foreign_plan);
+    CHECK(check_plan(join, plan, options).error().what == fault::foreign_plan);
     plan = good;
     plan.buffers[1].size = affine_bytes::unknown();
-    CHECK(check_plan(join, plan, options)->what == fault::foreign_plan);
-    CHECK(!check_plan(snapshot{}, symbolic_plan{}, {.bytes = affine_bytes{}}));
+    CHECK(check_plan(join, plan, options).error().what == fault::foreign_plan);
+    CHECK(check_plan(snapshot{}, symbolic_plan{}, {.bytes = affine_bytes{}}));
 }
 
 TEST_CASE("the plan's own sizes and arenas are checked")
@@ -114,12 +114,13 @@ TEST_CASE("the plan's own sizes and arenas are checked")
     symbolic_options const options{.bytes = affine_bytes{0, 8}, .max_batch = 3};
     auto plan = plan_of({0, 8}, {0, 8}, {0, 8}, {0, 8}, {0, 16}, 3);
     plan.buffers[0].size = {0, 7};
-    CHECK(check_plan(join, plan, options)->what == fault::outside_arena);
+    CHECK(check_plan(join, plan, options).error().what == fault::outside_arena);
     plan.buffers[0].size = {0, 8};
     plan.arena[0] = {0, 23};
     auto const found = check_plan(join, plan, options);
-    CHECK(found->what == fault::outside_arena);
-    CHECK(found->needed == 69);
+    CHECK(found.error().what == fault::outside_arena);
+    REQUIRE(found.error().as<counterexample::place>() != nullptr);
+    CHECK(found.error().as<counterexample::place>()->needed == 69);
 }
 
 TEST_CASE("an alignment holds for every batch, not only at the ends")
@@ -139,7 +140,7 @@ TEST_CASE("an alignment holds for every batch, not only at the ends")
     CHECK(printed(check_plan(join, plan, options)) == "");
 }
 
-TEST_CASE("every plan that the ordinary checker refuses for some batch is refused, and each witness is true")
+TEST_CASE("every plan that the ordinary checker refuses for some batch is refused, and each error is true")
 {
     unsigned refused = 0, unproved = 0, accepted = 0, only_between = 0;
     for (unsigned seed = 0; seed != 600; ++seed) {
@@ -168,19 +169,20 @@ TEST_CASE("every plan that the ordinary checker refuses for some batch is refuse
         }
         byte_count wrong = 0;
         for (byte_count n = plan.max_batch; n != 0; --n)
-            if (check_plan(program, plan.at(n), all.options.at(n))) wrong = n;
+            if (!check_plan(program, plan.at(n), all.options.at(n))) wrong = n;
         bool const is_right_at_ends =
-            !check_plan(program, plan.at(1), all.options.at(1)) &&
-            !check_plan(program, plan.at(plan.max_batch), all.options.at(plan.max_batch));
-        auto const found = check_plan(program, plan, all.options);
-        if (wrong != 0) REQUIRE(found);
+            check_plan(program, plan.at(1), all.options.at(1)) &&
+            check_plan(program, plan.at(plan.max_batch), all.options.at(plan.max_batch));
+        verdict const valid = check_plan(program, plan, all.options);
+        if (wrong != 0) REQUIRE(!valid);
         only_between += wrong != 0 && is_right_at_ends;
-        if (!found) ++accepted;
-        else if (found->batch == 0) ++unproved;
+        if (valid) ++accepted;
+        else if (valid.error().batch == 0) ++unproved;
         else {
             ++refused;
-            CAPTURE(printed(found));
-            REQUIRE(check_plan(program, plan.at(*found->batch), all.options.at(*found->batch)));
+            CAPTURE(printed(valid));
+            byte_count const batch = *valid.error().batch;
+            REQUIRE(!check_plan(program, plan.at(batch), all.options.at(batch)));
         }
     }
     CHECK(refused > 200);

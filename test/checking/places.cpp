@@ -35,7 +35,7 @@ struct two_values {
         plan.buffers[1].offset = 8;
         plan.arena_bytes = {16};
     }
-    std::optional<witness> check() const
+    std::optional<counterexample> check() const
     {
         snapshot const p = sequence(2, 2, [](step_id s, effect_sink& sink) { sink.def(+s); });
         plan_options options{.bytes = bytes,
@@ -69,11 +69,11 @@ TEST_CASE("missing and needless storage are refused")
 {
     two_values t;
     t.plan.buffer_of[1] = no_buffer;
-    CHECK(t.check() == witness{.what = fault::unplaced, .value = 1});
+    CHECK(t.check() == counterexample{fault::unplaced, counterexample::place{.value = 1}});
     t.eligible[1] = false;
     CHECK(!t.check());
     t.plan.buffer_of[1] = 1;
-    CHECK(t.check() == witness{.what = fault::needless, .value = 1});
+    CHECK(t.check() == counterexample{fault::needless, counterexample::place{.value = 1}});
     t = {};
     t.plan.buffers[0].offset = no_offset;
     CHECK(t.what() == fault::unplaced);
@@ -87,34 +87,41 @@ TEST_CASE("a place is in the right pool, aligned, at its pin and within its aren
 {
     two_values t;
     t.pool[1] = 1;
-    CHECK(t.check() == witness{.what = fault::wrong_pool, .value = 1, .begin = 8, .pool = 1});
+    CHECK(t.check() ==
+          counterexample{fault::wrong_pool, counterexample::place{.value = 1, .pool = 1, .begin = 8}});
     t.plan.buffers[1].pool = 1;
     CHECK(t.what() == fault::foreign_plan); // it has no arena
     t.plan.arena_bytes = {8, 16};
     CHECK(!t.check());
     t.alignment[1] = 3;
-    CHECK(t.check() == witness{.what = fault::misaligned, .value = 1, .begin = 8, .needed = 3, .pool = 1});
+    CHECK(t.check() == counterexample{fault::misaligned,
+                                      counterexample::place{.value = 1, .pool = 1, .begin = 8, .needed = 3}});
     t.alignment[1] = 4;
     t.pools = {{}, {.alignment = 16}};
-    CHECK(t.check() == witness{.what = fault::misaligned, .value = 1, .begin = 8, .needed = 16, .pool = 1});
+    CHECK(t.check() ==
+          counterexample{fault::misaligned,
+                         counterexample::place{.value = 1, .pool = 1, .begin = 8, .needed = 16}});
     t.pools.clear();
     t.pinned[1] = 4;
-    CHECK(t.check() == witness{.what = fault::off_pin, .value = 1, .begin = 8, .needed = 4, .pool = 1});
+    CHECK(t.check() == counterexample{fault::off_pin,
+                                      counterexample::place{.value = 1, .pool = 1, .begin = 8, .needed = 4}});
     t.pinned[1] = 8;
     CHECK(!t.check());
     t.plan.arena_bytes[1] = 15;
     CHECK(t.check() ==
-          witness{.what = fault::outside_arena, .value = 1, .begin = 8, .end = 16, .needed = 15, .pool = 1});
+          counterexample{fault::outside_arena,
+                         counterexample::place{.value = 1, .pool = 1, .begin = 8, .end = 16, .needed = 15}});
     t.bytes[1] = no_size - 8; // the end does not fit 64 bits
-    CHECK(t.check()->end == no_offset);
+    REQUIRE(t.what() == fault::outside_arena);
+    CHECK(t.check()->as<counterexample::place>()->end == no_offset);
 }
 
 TEST_CASE("a view lies at the place of its root")
 {
     two_values t;
     t.alias_of[1] = 0;
-    CHECK(t.check() ==
-          witness{.what = fault::misplaced_view, .value = 1, .other = 0, .begin = 8, .needed = 0});
+    CHECK(t.check() == counterexample{fault::misplaced_view,
+                                      counterexample::view{.value = 1, .other = 0, .begin = 8, .needed = 0}});
     t.plan.buffers[1].offset = 0;
     CHECK(!t.check());
     t.plan.buffers[1].pool = 1;
@@ -127,10 +134,11 @@ TEST_CASE("an arena is no larger than the capacity of its pool")
     t.pools = {{.capacity = 16}};
     CHECK(!t.check());
     t.pools = {{.capacity = 15}};
-    CHECK(t.check() == witness{.what = fault::over_capacity, .end = 16, .needed = 15});
+    CHECK(t.check() == counterexample{fault::over_capacity, counterexample::place{.end = 16, .needed = 15}});
     t.plan.arena_bytes = {16, 5};
     t.pools = {{}, {.capacity = 4}};
-    CHECK(t.check() == witness{.what = fault::over_capacity, .end = 5, .needed = 4, .pool = 1});
+    CHECK(t.check() ==
+          counterexample{fault::over_capacity, counterexample::place{.pool = 1, .end = 5, .needed = 4}});
     t.pools = {{}, {}, {.capacity = 4}};
     CHECK(!t.check());
 }

@@ -194,7 +194,7 @@ TEST_CASE("the order is the closure of data, edges, sequences of steps, ends of 
             ++cycles;
             CHECK(o.fault->what == fault::cycle);
             REQUIRE(!o.cycle.empty());
-            CHECK(o.fault->step == o.cycle.front());
+            CHECK(o.fault->step() == o.cycle.front());
             for (std::size_t i = 0; i != o.cycle.size(); ++i)
                 CHECK(direct[o.cycle[i]][o.cycle[(i + 1) % o.cycle.size()]]);
             steps different = o.cycle;
@@ -246,7 +246,8 @@ TEST_CASE("the first fault of defs and uses is found by step, then at ends of no
     auto fault_with = [&](std::vector<value_role> const& roles) {
         return *order_of_steps(p, derive_requirements(p, {.bytes = 8, .role = roles}), {}).fault;
     };
-    CHECK(fault_with(role) == witness{.what = fault::several_defs, .value = 0, .step = 3});
+    CHECK(fault_with(role) ==
+          counterexample{fault::several_defs, counterexample::access{.value = 0, .step = 3}});
     auto const q = tasks(
         2, 4, [](node_id n) { return n == 0 ? node_ids{1} : node_ids{}; },
         [](node_id n, effect_sink& sink) {
@@ -262,13 +263,14 @@ TEST_CASE("the first fault of defs and uses is found by step, then at ends of no
     auto fault_of = [&] {
         return *order_of_steps(q, derive_requirements(q, {.bytes = 8, .role = role}), {}).fault;
     };
-    CHECK(fault_of() == witness{.what = fault::used_undefined, .value = 1, .step = 1});
+    CHECK(fault_of() == counterexample{fault::used_undefined, counterexample::access{.value = 1, .step = 1}});
     role[1] = value_role::input;
-    CHECK(fault_of() == witness{.what = fault::used_undefined, .value = 2, .step = 2});
+    CHECK(fault_of() == counterexample{fault::used_undefined, counterexample::access{.value = 2, .step = 2}});
     role[2] = value_role::state;
-    CHECK(fault_of() == witness{.what = fault::used_undefined, .value = 3});
+    CHECK(fault_of() == counterexample{fault::used_undefined, counterexample::access{.value = 3}});
     role[0] = value_role::external;
-    CHECK(fault_of() == witness{.what = fault::several_defs, .value = 0, .needed = 1, .step = 0});
+    CHECK(fault_of() == counterexample{fault::several_defs,
+                                       counterexample::access{.value = 0, .step = 0, .is_given = true}});
 }
 
 TEST_CASE("a def of a node's last step is visible at the end of the node")
@@ -287,7 +289,7 @@ TEST_CASE("a def of a node's last step is visible at the end of the node")
 namespace {
 
 /// u and v, taken to lie in the same bytes.
-witness schedule_of(snapshot const& p, value_id u, value_id v, plan_options const& options)
+counterexample schedule_of(snapshot const& p, value_id u, value_id v, plan_options const& options)
 {
     plan_requirements const asked = derive_requirements(p, options);
     step_order const order = order_of_steps(p, asked, {});
@@ -295,7 +297,16 @@ witness schedule_of(snapshot const& p, value_id u, value_id v, plan_options cons
     plan.buffer_of.assign(p.values(), 0);
     plan.buffers.resize(1);
     plan.buffers[0].offset = 0;
-    return clash_schedule(order, class_touches(p, asked, order), plan, true, u, v);
+    return clash_schedule(order, class_touches(p, asked, order), plan, true,
+                          {.value = u, .other = v, .pool = 0, .begin = 0, .end = 8});
+}
+
+/// A value that is written over.
+counterexample::overlap overwriting_of(counterexample const& why)
+{
+    REQUIRE(why.what == fault::overwritten);
+    REQUIRE(why.as<counterexample::overlap>() != nullptr);
+    return *why.as<counterexample::overlap>();
 }
 
 } // namespace
@@ -309,26 +320,29 @@ TEST_CASE("the schedule has the producer after its predecessors, the writer afte
         if (s == 5) sink.use(4);
         sink.def(+s);
     });
-    auto const w = schedule_of(p, 2, 5, {.bytes = 8});
-    CHECK(w.value == 2);
-    CHECK(w.other == 5);
-    CHECK(w.needed_at == 3);
-    CHECK(w.written_at == 5);
-    CHECK(w.schedule == steps{0, 4, 2, 5, 1, 3});
-    CHECK(w.position == 3);
+    auto const why = schedule_of(p, 2, 5, {.bytes = 8});
+    CHECK(overwriting_of(why) == counterexample::overlap{.value = 2,
+                                                         .other = 5,
+                                                         .step = 5,
+                                                         .needed_at = 3,
+                                                         .position = 3,
+                                                         .pool = 0,
+                                                         .begin = 0,
+                                                         .end = 8});
+    CHECK(why.schedule == steps{0, 4, 2, 5, 1, 3});
 }
 
-TEST_CASE("if the first class cannot be overwritten by the second, the witness has the second overwritten")
+TEST_CASE("if the first class cannot be overwritten by the second, the second is overwritten")
 {
     // Value 0 comes before value 1 in each schedule, and is read while 1 is written.
     snapshot const p = sequence(3, 3, [](step_id s, effect_sink& sink) {
         if (s != 0) sink.use(0);
         sink.def(+s);
     });
-    auto const w = schedule_of(p, 1, 0, {.bytes = 8});
+    auto const w = overwriting_of(schedule_of(p, 1, 0, {.bytes = 8}));
     CHECK(w.value == 0);
     CHECK(w.other == 1);
-    CHECK(w.written_at == 1);
+    CHECK(w.step == 1);
     CHECK(w.needed_at == 1);
 }
 
@@ -336,9 +350,8 @@ TEST_CASE("two inputs need no schedule")
 {
     snapshot const p = sequence(1, 2, [](step_id, effect_sink&) {});
     auto const w = schedule_of(p, 0, 1, {.bytes = 8, .role = value_role::input});
-    CHECK(w.value == 0);
-    CHECK(w.other == 1);
-    CHECK(w.written_at == no_step);
+    CHECK(w == counterexample{fault::clash,
+                              counterexample::overlap{.value = 0, .other = 1, .begin = 0, .end = 8}});
     CHECK(w.schedule.empty());
 }
 
@@ -360,25 +373,26 @@ TEST_CASE("every two classes that may not share have a schedule, and it respects
                 bool const are_roots = u != v && rule.root[u] == u && rule.root[v] == v;
                 if (!are_roots || !asked.is_planned(u) || !asked.is_planned(v) || rule.may_share(u, v))
                     continue;
-                auto const w = schedule_of(p, u, v, options);
-                REQUIRE(((w.value == u && w.other == v) || (w.value == v && w.other == u)));
+                auto const why = schedule_of(p, u, v, options);
+                REQUIRE(((why.value() == u && why.other() == v) || (why.value() == v && why.other() == u)));
                 if (rule.is_given[u] && rule.is_given[v]) continue;
                 ++tried;
-                REQUIRE(w.schedule.size() == tasks.tasks.size());
-                std::vector<std::size_t> turn(w.schedule.size(), no_step);
-                for (std::size_t i = 0; i != w.schedule.size(); ++i) turn[w.schedule[i]] = i;
+                REQUIRE(why.schedule.size() == tasks.tasks.size());
+                std::vector<std::size_t> turn(why.schedule.size(), no_step);
+                for (std::size_t i = 0; i != why.schedule.size(); ++i) turn[why.schedule[i]] = i;
                 for (std::size_t a = 0; a != turn.size(); ++a) {
                     REQUIRE(turn[a] != no_step);
                     for (std::size_t b = 0; b != turn.size(); ++b)
                         if (rule.before[a][b]) CHECK(turn[a] < turn[b]);
                 }
-                CHECK(w.position == turn[w.written_at]);
+                auto const w = overwriting_of(why);
+                CHECK(w.position == turn[w.step]);
                 bool is_made = rule.is_given[w.value];
                 for (std::size_t d : rule.defs[w.value]) is_made = is_made || turn[d] <= w.position;
                 bool const is_needed =
                     w.needed_at == no_step ? rule.is_kept[w.value] : turn[w.needed_at] >= w.position;
                 bool const is_beside = w.needed_at != no_step && turn[w.needed_at] + 1 == w.position &&
-                                       !rule.before[w.needed_at][w.written_at];
+                                       !rule.before[w.needed_at][w.step];
                 CHECK((is_beside || (is_made && is_needed)));
                 side_by_side += is_beside && !is_needed;
             }

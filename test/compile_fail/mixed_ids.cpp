@@ -7,9 +7,10 @@
 
 // A number of one kind where one of another is expected: each case is one error.
 void mix(sublet::memory_plan const& plan, sublet::snapshot const& p, sublet::effect_sink& sink,
-         sublet::witness& why, sublet::program_tree const& tree, sublet::live_range_lists const& lists);
+         sublet::counterexample& why, sublet::program_tree const& tree,
+         sublet::live_range_lists const& lists);
 void mix(sublet::memory_plan const& plan, sublet::snapshot const& p, sublet::effect_sink& sink,
-         sublet::witness& why, sublet::program_tree const& tree, sublet::live_range_lists const& lists)
+         sublet::counterexample& why, sublet::program_tree const& tree, sublet::live_range_lists const& lists)
 {
     sublet::node_id const node = 0;
     sublet::value_id const value = 0;
@@ -24,7 +25,9 @@ void mix(sublet::memory_plan const& plan, sublet::snapshot const& p, sublet::eff
                        pool == 0 && p.touches(step).empty() && contains(sublet::live_range{0, 4}, position) &&
                        lists[value].empty() && tree.body(program).parent == 0 && p.successors(node).empty();
     sink.use(value);
-    why.step = right ? step : sublet::no_step;
+    sublet::counterexample::access read;
+    read.step = right ? step : sublet::no_step;
+    why.of = read;
 #if CASE == 1
     sublet::buffer_id const mixed = value;
     (void)mixed;
@@ -67,7 +70,7 @@ void mix(sublet::memory_plan const& plan, sublet::snapshot const& p, sublet::eff
 #elif CASE == 19
     (void)lists[buffer];
 #elif CASE == 20
-    why.position = step;
+    read.position = step;
 #elif CASE == 21
     (void)why.name_of(step);
 #elif CASE == 22

@@ -399,7 +399,7 @@ TEST_CASE("a planner's result is run, and refused with its error if there is no 
         }
 }
 
-TEST_CASE("an unsound plan is rejected with its witness; without the proof it stays within its arena")
+TEST_CASE("an unsound plan is rejected with its counterexample; without the proof it stays within its arena")
 {
     memory_plan unsound = planned(subjects().front());
     unsound.buffers[0].offset = 0;
@@ -416,7 +416,10 @@ TEST_CASE("an unsound plan is rejected with its witness; without the proof it st
             made(unsound, {.check = level});
             FAIL_CHECK("an unsound plan was run");
         } catch (unsound_plan const& e) {
-            CHECK(e.why() == witness{.value = 0, .other = 1, .position = 0, .begin = 8, .end = 40});
+            CHECK(e.why() ==
+                  counterexample{
+                      fault::clash,
+                      counterexample::overlap{.value = 0, .other = 1, .position = 0, .begin = 8, .end = 40}});
         }
     }
     made(unsound, {.check = executor_options::checks::off});
@@ -476,7 +479,7 @@ TEST_CASE("a plan for any schedule runs step by step in an order that keeps its 
     plan.handoffs = {{3, 0}};
     plan.arena_bytes = {24};
     for (buffer_id b = 0; b != 4; ++b) plan.buffers[b].offset = 8 * (b == 2 ? 0 : b == 3 ? 2 : +b);
-    REQUIRE(!check_concurrent_plan(program, plan, options));
+    REQUIRE(check_concurrent_plan(program, plan, options));
     executor expected(program, options, no_plan{}, synthetic_kernel{});
     expected.run();
     for (bool const proves : {true, false})

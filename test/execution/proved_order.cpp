@@ -52,7 +52,7 @@ TEST_CASE("a plan is proved for its own reading, and the waits that it needs are
 
     memory_plan claimed = in_order; // not true: it is for one order
     claimed.valid_for = program_reading::concurrent;
-    CHECK(fault_of(claimed) == fault::clash);
+    CHECK(fault_of(claimed) == fault::overwritten);
     memory_plan clash = in_order;
     for (memory_plan::placed_buffer& b : clash.buffers) b.offset = 0;
     CHECK(fault_of(clash) == fault::clash);

@@ -71,14 +71,16 @@ static_assert(std::is_nothrow_copy_constructible_v<run_error>);
 
 } // namespace
 
-TEST_CASE("an unsound_plan describes the fault and keeps the witness")
+TEST_CASE("an unsound_plan describes the fault and keeps the counterexample")
 {
-    witness const why{.value = 3, .other = 7, .position = 12, .begin = 64, .end = 128};
+    counterexample const why{
+        fault::clash,
+        counterexample::overlap{.value = 3, .other = 7, .position = 12, .begin = 64, .end = 128}};
     unsound_plan const e(why);
     CHECK(what_of(e) == "sublet: a plan is not sound: values 3 and 7 are both alive at position 12 and share "
                         "bytes [64, 128) of pool 0");
     CHECK(e.why() == why);
-    witness const undefined{.what = fault::used_undefined, .value = 3, .position = 1};
+    counterexample const undefined{fault::used_undefined, counterexample::access{.value = 3, .position = 1}};
     CHECK(
         what_of(unsound_plan(undefined)) ==
         "sublet: a program cannot run in this order: value 3 is used at position 1 and never defined, and is "

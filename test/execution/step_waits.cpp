@@ -139,7 +139,7 @@ TEST_CASE("hand-off: those of a concurrent plan are kept, in an order that they 
     memory_plan plan = placed({0, 0}, {8, 8});
     plan.valid_for = program_reading::concurrent;
     plan.handoffs = {{1, 0}};
-    REQUIRE(!check_concurrent_plan(program, plan, {.bytes = 8}));
+    REQUIRE(check_concurrent_plan(program, plan, {.bytes = 8}));
     run_order const order = run_order_of(program, {.bytes = 8}, arena{plan});
     CHECK(order.lowered.step_at == std::vector<step_id>{1, 0});
     CHECK(order.waits.list == list{{0, 1, step_waits::kind::handoff}}); // positions
@@ -183,7 +183,7 @@ TEST_CASE(
         .bytes = {8, 8, 12, 12, 8, 8},
         .role = {intermediate, intermediate, intermediate, intermediate, output, output}};
     memory_plan const plan = placed({0, 8, 0, 12, 100, 200}, {8, 8, 12, 12, 8, 8});
-    REQUIRE(!check_plan(program, plan, options));
+    REQUIRE(check_plan(program, plan, options));
     CHECK(run_order_of(program, options, arena{plan}).waits.list == list{{0, 2, data},
                                                                          {1, 3, data},
                                                                          {2, 4, step_waits::kind::handoff},
@@ -205,7 +205,7 @@ TEST_CASE("an in-place result that is smaller than its operand leaves the rest o
     });
     plan_options const options{.bytes = {16, 8, 8, 8}, .role = {intermediate, output, output, output}};
     memory_plan const plan = placed({0, 16, 0, 8}, {16, 8, 8, 8});
-    REQUIRE(!check_plan(program, plan, options));
+    REQUIRE(check_plan(program, plan, options));
     // 2 overwrites what 1 reads; 3 waits for both, for 1 by way of 2.
     CHECK(run_order_of(program, options, arena{plan}).waits.list ==
           list{{0, 1, data}, {1, 2, step_waits::kind::handoff}, {2, 3, step_waits::kind::handoff}});
@@ -237,13 +237,15 @@ TEST_CASE("the step that makes a view waits for the step that makes its storage,
     auto checked = [&](rows const& after) {
         return check_waits(program, options, nullptr, order.lowered.step_at, after);
     };
-    CHECK(!checked(order.waits.after));
+    CHECK(checked(order.waits.after));
     rows late; // only 1 before 2, and 0 before 2
     late.append(2), late.close_row(), late.append(2), late.close_row(), late.close_row();
-    auto const found = checked(late);
-    REQUIRE(found);
-    CHECK(found->first == 0);
-    CHECK(found->second == 1);
+    counterexample const why = checked(late).error();
+    CHECK(why.what == fault::unordered);
+    auto const* pair = why.as<counterexample::waiting>();
+    REQUIRE(pair != nullptr);
+    CHECK(pair->earlier == 0);
+    CHECK(pair->position == 1);
 }
 
 TEST_CASE(
@@ -259,7 +261,7 @@ TEST_CASE(
     run_order const order = run_order_of(program, options, no_plan{});
     CHECK(order.waits.list ==
           list{{0, 1, step_waits::kind::output}, {0, 2, data}, {1, 3, data}, {2, 3, data}});
-    CHECK(!check_waits(program, options, nullptr, order.lowered.step_at, order.waits.after));
+    CHECK(check_waits(program, options, nullptr, order.lowered.step_at, order.waits.after));
 }
 
 TEST_CASE("a step that makes a view of what the caller gives does not wait for a step that writes that again")
@@ -275,7 +277,7 @@ TEST_CASE("a step that makes a view of what the caller gives does not wait for a
         run_order const order = run_order_of(program, options, no_plan{});
         CHECK(order.waits.list ==
               list{{0, 2, step_waits::kind::output}, {1, 3, data}, {2, 3, data}}); // not 1 before 2
-        CHECK(!check_waits(program, options, nullptr, order.lowered.step_at, order.waits.after));
+        CHECK(check_waits(program, options, nullptr, order.lowered.step_at, order.waits.after));
     }
 }
 
@@ -303,7 +305,7 @@ TEST_CASE("a step that reads a view of no bytes waits for the step that makes th
     plan_options options{.bytes = {8, 0, 8, 8}, .alias_of = {-1, 0, -1, -1}};
     auto waits = [&] {
         run_order const order = run_order_of(program, options, no_plan{});
-        CHECK(!check_waits(program, options, nullptr, order.lowered.step_at, order.waits.after));
+        CHECK(check_waits(program, options, nullptr, order.lowered.step_at, order.waits.after));
         return order.waits.list;
     };
     list const both{{0, 1, data}, {1, 2, data}, {1, 3, step_waits::kind::anti}};
@@ -346,11 +348,11 @@ TEST_CASE("versions of a value in one place keep their order")
     enum { w, x };
     snapshot const named = small_program{{{{w}, {x}}, {{w}, {w}}}, 2};
     auto const made = versions_of(named, {.role = {state, output}, .same_storage = true});
-    REQUIRE(!made.violation);
+    REQUIRE(made);
     plan_options const options{.bytes = 8, .role = made.role, .alias_of = made.alias_of};
     run_order const order = run_order_of(made.program, options, no_plan{});
     CHECK(order.waits.list == list{{0, 1, step_waits::kind::anti}});
-    CHECK(!check_waits(made.program, options, nullptr, order.lowered.step_at, order.waits.after));
+    CHECK(check_waits(made.program, options, nullptr, order.lowered.step_at, order.waits.after));
 }
 
 TEST_CASE("an unused input causes no wait")
@@ -359,7 +361,7 @@ TEST_CASE("an unused input causes no wait")
     snapshot const program = small_program{{{{}, {}}, {{}, {a}}}, 2};
     plan_options const options{.bytes = 8, .role = {input, output}};
     memory_plan const plan = placed({0, 0}, {8, 8});
-    REQUIRE(!check_plan(program, plan, options));
+    REQUIRE(check_plan(program, plan, options));
     CHECK(run_order_of(program, options, arena{plan}).waits.list.empty());
 }
 
@@ -493,7 +495,7 @@ void prove(random_program const& p, memory_plan const* plan, run_order const& or
     rows const none_dropped = without(waits, waits.size(), steps, true);
     CHECK(order.waits.before == none_dropped);
     CHECK(order.waits.after == without(waits, waits.size(), steps, false));
-    CHECK(!check(order.waits.after));
+    CHECK(check(order.waits.after));
     auto const touched = cells_touched(p, plan, order.lowered.step_at);
     bool const is_small = steps <= 7;
     if (is_small) {
@@ -506,13 +508,13 @@ void prove(random_program const& p, memory_plan const* plan, run_order const& or
         CAPTURE(i);
         ++count.waits;
         ++count.of_kind[static_cast<std::size_t>(waits[i].why)];
-        auto const found = check(without(waits, i, steps, false));
-        REQUIRE(found.has_value());
+        auto const valid = check(without(waits, i, steps, false));
+        REQUIRE(!valid);
         std::pair<position_id, position_id> const dropped{waits[i].from, waits[i].to};
         bool const by_bytes = touched[dropped.first].clashes_with(touched[dropped.second]);
         CHECK((by_bytes || demanded.count(dropped) != 0 || waits[i].why == step_waits::kind::handoff));
         if (!by_bytes) continue;
-        CHECK(found->first_value != no_value);
+        CHECK(valid.error().value() != no_value);
         if (!is_small) continue;
         rows const before = without(waits, i, steps, true);
         CHECK(all_orders(touched, before).one_differs());
@@ -560,7 +562,7 @@ TEST_CASE("the same holds for plans for any schedule, with and without hand-offs
         snapshot const program = p.program();
         auto const plan = seed % 2 == 0 ? plan_concurrent(program, p.options()).plan
                                         : plan_with_handoffs(program, p.options()).plan;
-        REQUIRE(!check_concurrent_plan(program, plan, p.options()));
+        REQUIRE(check_concurrent_plan(program, plan, p.options()));
         run_order const order = run_order_of(program, p.options(), arena{plan}, p.is_scratch);
         for (std::size_t at = 0; at != order.lowered.step_at.size(); ++at)
             moved += order.lowered.step_at[at] != at;
@@ -649,7 +651,7 @@ using step_list = std::vector<step_id>;
 
 namespace {
 
-std::optional<witness> moved(snapshot const& p, plan_options const& options, step_list const& steps)
+std::optional<counterexample> moved(snapshot const& p, plan_options const& options, step_list const& steps)
 {
     return detail::program_order(p, options).moved_write(steps);
 }
@@ -672,9 +674,9 @@ snapshot without_writes(snapshot const& p)
         });
 }
 
-witness at(value_id v, position_id position)
+counterexample at(value_id v, position_id position)
 {
-    return {.what = fault::write_moved, .value = v, .position = position};
+    return {fault::write_moved, counterexample::access{.value = v, .position = position}};
 }
 
 } // namespace
@@ -766,10 +768,9 @@ TEST_CASE("orders that keep the hand-offs move no write, and orders with other r
         snapshot const p = names.program();
         plan_options const options{
             .bytes = 8, .role = names.role, .alias_of = names.alias_of, .order = names.order};
-        if (dependences(p, detail::dependences_of(options, {})).violation)
-            continue; // a value is written twice
-        auto const broken = lifetimes(p, detail::lifetimes_of(options)).violation;
-        if (broken && broken->what != live_ranges::order_violation::kind::write_moved) continue;
+        if (!dependences(p, detail::dependences_of(options, {}))) continue; // a value is written twice
+        auto const lives = lifetimes(p, detail::lifetimes_of(options));
+        if (!lives && lives.error().what != fault::write_moved) continue;
         snapshot const unordered = without_writes(p);
         names_run const expected(names);
         if (expected.is_ambiguous) continue;
@@ -777,7 +778,7 @@ TEST_CASE("orders that keep the hand-offs move no write, and orders with other r
         for (bool const keeps : {false, true}) {
             auto const handoffs = keeps ? listed.handoffs() : std::vector<handoff>{};
             dependence_graph const g = dependences(unordered, detail::dependences_of(options, handoffs));
-            REQUIRE(!g.violation);
+            REQUIRE(g);
             step_list steps;
             for (position_id i = 0; i != g.positions(); ++i)
                 if (g.position_of[g.step_at[i]] == i) steps.push_back(g.step_at[i]);
@@ -884,8 +885,8 @@ TEST_CASE("storage that begins piece by piece waits with each piece for the last
     CHECK(has(1, 2));
     CHECK(has(1, 3));
     CHECK(!has(1, 4));
-    CHECK(!check_waits(pieces.program(), pieces.options(), &planned.plan, found.lowered.step_at,
-                       found.waits.after, {}));
+    CHECK(check_waits(pieces.program(), pieces.options(), &planned.plan, found.lowered.step_at,
+                      found.waits.after, {}));
 }
 
 } // namespace this_test

@@ -62,7 +62,7 @@ std::vector<std::size_t> live_bytes(snapshot const& p, plan_options const& optio
 
 using sizes = std::vector<std::size_t>;
 
-std::optional<witness> refusal(snapshot const& p, plan_options const& options, memory_plan const& plan)
+std::optional<counterexample> refusal(snapshot const& p, plan_options const& options, memory_plan const& plan)
 {
     checked_resource source;
     try {
@@ -219,7 +219,7 @@ TEST_CASE("in every mode alignments are powers of two")
     made(recycle{}, {.bytes = 0, .alignment = 3}); // no planned buffer
 }
 
-TEST_CASE("an invalid offset is rejected with its witness, before anything is allocated")
+TEST_CASE("an invalid offset is rejected with its counterexample, before anything is allocated")
 {
     plan_options const options{.bytes = 16};
     memory_plan const good = plan_memory(chain, options).plan;
@@ -228,17 +228,19 @@ TEST_CASE("an invalid offset is rejected with its witness, before anything is al
     auto after = [&](auto change) {
         memory_plan plan = good;
         change(plan);
-        return refusal(chain, options, plan).value_or(witness{.what = fault::needless});
+        return refusal(chain, options, plan)
+            .value_or(counterexample{fault::needless, counterexample::place{}});
     };
-    witness const foreign{.what = fault::foreign_plan};
+    counterexample const foreign{fault::foreign_plan};
     CHECK(after([](memory_plan& plan) { plan = {}; }) == foreign);
     CHECK(after([](memory_plan& plan) { plan.buffer_of.push_back(0); }) == foreign);
     CHECK(after([](memory_plan& plan) { plan.buffer_of[3] = 4; }) == foreign);
     CHECK(after([](memory_plan& plan) { plan.arena_bytes.clear(); }) == foreign);
     CHECK(after([](memory_plan& plan) { plan.buffer_of[3] = no_buffer; }) ==
-          witness{.what = fault::unplaced, .value = 3});
+          counterexample{fault::unplaced, counterexample::place{.value = 3}});
     auto outside = [](byte_count begin, byte_count end) {
-        return witness{.what = fault::outside_arena, .value = 2, .begin = begin, .end = end, .needed = 32};
+        return counterexample{fault::outside_arena,
+                              counterexample::place{.value = 2, .begin = begin, .end = end, .needed = 32}};
     };
     CHECK(after([](memory_plan& plan) { plan.buffers[2].offset = 17; }) == outside(17, 33));
     CHECK(after([](memory_plan& plan) { plan.buffers[2].offset = 33; }) == outside(33, 49));
@@ -273,12 +275,12 @@ TEST_CASE("an offset that is no multiple of an alignment is rejected, before any
     CHECK(!refusal(chain, of_value, plan));
     plan.buffers[2].offset = 24;
     CHECK(refusal(chain, of_value, plan) ==
-          witness{.what = fault::misaligned, .value = 2, .begin = 24, .needed = 16});
+          counterexample{fault::misaligned, counterexample::place{.value = 2, .begin = 24, .needed = 16}});
     CHECK(!refusal(chain, of_view, plan));
     plan.buffers[3].offset = 34;
     CHECK(!refusal(chain, of_view, plan));
     CHECK(refusal(chain, of_pool, plan) ==
-          witness{.what = fault::misaligned, .value = 3, .begin = 34, .needed = 4});
+          counterexample{fault::misaligned, counterexample::place{.value = 3, .begin = 34, .needed = 4}});
 }
 
 TEST_CASE("if one arena cannot be allocated the others are freed, and the error has its size")
@@ -602,7 +604,7 @@ TEST_CASE("a view that its step also writes is not a view of existing bytes: the
     CHECK(lowered.is_view(1, 1));
 }
 
-TEST_CASE("an order that cannot be run is rejected with a witness")
+TEST_CASE("an order that cannot be run is rejected with a counterexample")
 {
     auto const p = sequence(3, 2, [](auto step, effect_sink& s) {
         if (step == 1) s.use(0);
@@ -615,12 +617,13 @@ TEST_CASE("an order that cannot be run is rejected with a witness")
         } catch (unsound_plan const& e) {
             return e.why();
         }
-        return witness{.what = fault::needless};
+        return counterexample{fault::needless, counterexample::place{}};
     };
-    CHECK(fault_of({.bytes = 8, .order = {1, 0, 2}}) ==
-          witness{.what = fault::used_undefined, .value = 0, .other = 0, .position = 0});
+    CHECK(
+        fault_of({.bytes = 8, .order = {1, 0, 2}}) ==
+        counterexample{fault::used_undefined, counterexample::access{.value = 0, .other = 0, .position = 0}});
     CHECK(fault_of({.bytes = 8, .order = {0, 2, 1}}) ==
-          witness{.what = fault::write_moved, .value = 0, .position = 1});
+          counterexample{fault::write_moved, counterexample::access{.value = 0, .position = 1}});
     CHECK(fault_of({.bytes = 8}).what == fault::needless);
     auto const undefined = sequence(1, 1, [](auto, effect_sink& s) { s.use(0); });
     CHECK_THROWS_AS((void)lower_program(undefined, {.bytes = 8}, false), unsound_plan);

@@ -368,7 +368,8 @@ TEST_CASE("with digests, a step that only makes a view may run after a result is
         }
 }
 
-TEST_CASE("an unsound plan is rejected with its witness; without the proof, digests find the clobbered value")
+TEST_CASE("an unsound plan is rejected with its counterexample; without the proof, digests find the "
+          "clobbered value")
 {
     memory_plan clash = diamond_plan;
     for (value_id v : {1u, 2u}) clash.buffers[clash.buffer_of[v]].offset = 0; // of b and c

@@ -27,7 +27,7 @@ TEST_CASE("the example: successors of each node, and the buffers that each step 
     snapshot const p =
         sequence(4, 3, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
     order_graph const g = order_graph_of(p, {.bytes = bytes, .order = {0, 2, 1, 3}});
-    CHECK(!g.violation);
+    CHECK(g);
     CHECK(g.after == csr_rows<node_id, node_id>({0, 2, 3, 4, 4}, {1, 2, 3, 3}));
     CHECK(g.before == csr_rows<node_id, node_id>({0, 0, 1, 2, 4}, {0, 0, 1, 2}));
     CHECK(g.held == csr_rows<step_id, buffer_id>({0, 1, 3, 5, 7}, {0, 0, 1, 0, 2, 1, 2}));
@@ -41,7 +41,7 @@ TEST_CASE("a program without nodes has one order, the empty one")
 {
     order_graph const g =
         order_graph_of(sequence(0, 2, [](auto, effect_sink&) {}), {.bytes = 8, .role = value_role::input});
-    CHECK(!g.violation);
+    CHECK(g);
     CHECK(g.nodes() == 0);
     CHECK(g.buffers() == 2);
 }
@@ -50,17 +50,18 @@ TEST_CASE("an undefined value or a cycle of nodes leaves no order")
 {
     snapshot const undefined = sequence(1, 1, [](auto, effect_sink& s) { s.use(0); });
     order_graph const a = order_graph_of(undefined, {.bytes = 8});
-    REQUIRE(a.violation.has_value());
-    CHECK(a.violation->what == dependence_violation::kind::never_defined);
-    CHECK(a.violation->value == 0);
+    REQUIRE(!a);
+    CHECK(a.error().what == fault::used_undefined);
+    CHECK(a.error().value() == 0);
+    CHECK(a.error().other() == no_value);
 
     std::vector<std::vector<node_id>> const next{{1}, {0}};
     snapshot const circle =
         tasks(2, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {});
     order_graph const b = order_graph_of(circle, {.bytes = 8});
-    REQUIRE(b.violation.has_value());
-    CHECK(b.violation->what == dependence_violation::kind::cycle);
-    CHECK(b.violation->steps.size() == 2);
+    REQUIRE(!b);
+    CHECK(b.error().what == fault::cycle);
+    CHECK(b.error().schedule.size() == 2);
 }
 
 TEST_CASE("readers of a redefined value stay on their sides of the write")
@@ -125,7 +126,7 @@ TEST_CASE("lifetimes accept every order of the graph, and the graph has all orde
         random_source pick{std::mt19937(seed)};
         drawn_program const drawn = draw_unordered(pick, 5);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
-        if (g.violation) continue;
+        if (!g) continue;
         ++graphs;
         std::vector<unsigned> written(drawn.listed.values());
         for (auto const& node : drawn.listed.nodes)
@@ -143,7 +144,7 @@ TEST_CASE("lifetimes accept every order of the graph, and the graph has all orde
         do {
             plan_options in_order = drawn.options;
             in_order.order = order;
-            bool const runs = !lifetimes(drawn.program, lifetimes_of(in_order)).violation;
+            auto const runs = bool(lifetimes(drawn.program, lifetimes_of(in_order)));
             if (is_order(g, order)) CHECK(runs);
             else if (is_written_once) CHECK_FALSE(runs);
             ++all_orders;
@@ -153,15 +154,15 @@ TEST_CASE("lifetimes accept every order of the graph, and the graph has all orde
     CHECK(all_orders > rounds(5000));
 }
 
-TEST_CASE("the graph has a violation only if the program has no order")
+TEST_CASE("the graph has an error only if the program has no order")
 {
     for (unsigned seed = 1; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
         drawn_program const drawn = draw_unordered(pick, 6);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
-        bool const runs = !lifetimes(drawn.program, lifetimes_of(drawn.options)).violation;
-        if (runs) CHECK(!g.violation);
+        auto const runs = bool(lifetimes(drawn.program, lifetimes_of(drawn.options)));
+        if (runs) CHECK(g);
         if (runs) CHECK(is_order(g, g.listed));
     }
 }
@@ -229,7 +230,7 @@ TEST_CASE("no order of a random program has a peak below the bound")
         drawn_program const drawn =
             seed % 2 == 0 ? draw_unordered(pick, 9, seed % 4 == 0) : draw_operations(pick, 10, 8);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
-        if (g.violation) continue;
+        if (!g) continue;
         byte_count const least = min_peak_exhaustive(g), bound = order_lower_bound(g);
         REQUIRE(bound <= least);
         equal += bound == least;
@@ -262,7 +263,7 @@ TEST_CASE("the bound counts each of very many buffers that is live while a node 
                 sink.may_overwrite(operand, s * each + pick.below(static_cast<std::uint32_t>(each)));
         });
         order_graph const g = order_graph_of(p, {.bytes = bytes, .role = role});
-        REQUIRE(!g.violation);
+        REQUIRE(g);
         std::vector<std::vector<bool>> leads(steps, std::vector<bool>(steps));
         for (node_id n = 0; n != steps; ++n)
             for (node_id before : g.before[n])
@@ -332,10 +333,10 @@ TEST_CASE("a floor below the peak is no proof, and a graph without orders has no
     order_graph const nothing;
     CHECK(order_incumbent(nothing).is_settled());
     order_graph g;
-    g.violation = dependence_violation{dependence_violation::kind::cycle, no_value, {0}};
+    g.refute(counterexample{fault::cycle, counterexample::waiting{.step = 0}, {0}});
     order_incumbent none(g);
     CHECK(none.is_settled());
-    CHECK(none.best().violation == g.violation);
+    CHECK(none.best().error() == g.error());
     CHECK_FALSE(none.best().is_optimal());
 }
 
@@ -425,7 +426,7 @@ TEST_CASE("in any order the peak agrees with lifetimes, buffers and the selected
         random_source pick{std::mt19937(seed)};
         drawn_program const drawn = draw_unordered(pick, 7, seed % 3 != 0);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
-        if (g.violation) continue;
+        if (!g) continue;
         auto const order = random_order(g, pick);
         auto const planned = planned_peak(drawn, order);
         REQUIRE(planned.has_value());
@@ -442,7 +443,7 @@ TEST_CASE("steps back undo any number of runs")
         random_source pick{std::mt19937(seed)};
         drawn_program const drawn = draw_unordered(pick, 8);
         order_graph const g = order_graph_of(drawn.program, drawn.options);
-        if (g.violation) continue;
+        if (!g) continue;
         auto const order = random_order(g, pick), other = random_order(g, pick);
         peak_walk walk(g);
         for (node_id n : other) walk.run(n);
@@ -481,7 +482,7 @@ TEST_CASE("an empty graph has an order, and a cycle has none")
 {
     CHECK(topological(order_graph{}).empty());
     order_graph g;
-    g.violation = dependence_violation{};
+    g.refute(counterexample{fault::cycle, counterexample::waiting{}});
     CHECK_THROWS_AS((void)order_by_rank(g, {}), precondition_error);
 }
 
@@ -492,7 +493,7 @@ TEST_CASE("a feasible listed order is kept, and every rank gives a feasible orde
         random_source pick{std::mt19937(seed)};
         drawn_program drawn = draw_unordered(pick, 8);
         order_graph g = order_graph_of(drawn.program, drawn.options);
-        if (g.violation) continue;
+        if (!g) continue;
         CHECK(topological(g) == g.listed);
         auto const order = random_order(g, pick);
         std::vector<std::uint64_t> rank(g.nodes());

@@ -10,6 +10,8 @@
 #include <sublet/placement/detail/pack.hpp>
 #include <sublet/placement/detail/replan.hpp>
 
+#include "../printed.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -35,6 +37,9 @@ placement_problem draw(std::uint32_t seed)
     }
     return problem;
 }
+
+/// Of what check_proof() returns: the bound is not that of the proof.
+bool is_refuted(verdict const& proof) { return !proof && proof.error().what == fault::wrong_proof; }
 
 } // namespace
 
@@ -78,8 +83,9 @@ TEST_CASE("aligned buffers: heights, bounds and capacities agree with all offset
         }
         CAPTURE(problem);
         placement const placed = place(problem);
-        REQUIRE(!check_placement(problem, placed));
-        CHECK(check_proof(problem, placed, 0).verdict <= proof_finding::outcome::not_checkable);
+        REQUIRE(check_placement(problem, placed));
+        verdict const proof = check_proof(problem, placed, 0);
+        CHECK((proof || proof.error().what == fault::not_checkable));
         placement_oracle const oracle(problem);
         placement::pool_result const& pool = placed.pools[0];
         if (placed.status == placement::outcome::infeasible) {
@@ -102,7 +108,7 @@ TEST_CASE("aligned buffers: heights, bounds and capacities agree with all offset
         byte_count const capacity = lowest + pick.below(3) - (lowest == 0 ? 0 : 1);
         problem.pools = {{.capacity = capacity, .alignment = problem.pools[0].alignment}};
         placement const fitted = place(problem, {.objective = placement::objective::fit});
-        REQUIRE(!check_placement(problem, fitted, {.objective = placement::objective::fit}));
+        REQUIRE(check_placement(problem, fitted, {.objective = placement::objective::fit}));
         if (capacity < lowest) CHECK(fitted.status >= placement::outcome::limit);
         else if (pool.height == lowest) CHECK(fitted.status == placement::outcome::optimal);
     }
@@ -174,8 +180,8 @@ TEST_CASE("stopped at any question, a placement is valid, and little is done aft
             CAPTURE(at);
             counted_stop control(at);
             placement const placed = detail::pack(problem, options, control);
-            REQUIRE(!check_placement(problem, placed));
-            REQUIRE(check_proof(problem, placed, 0).verdict != proof_finding::outcome::refuted);
+            REQUIRE(check_placement(problem, placed));
+            REQUIRE(!is_refuted(check_proof(problem, placed, 0)));
             CHECK(placed.pools[0].height >= whole.pools[0].lower_bound);
             CHECK(control.asked - at <= most_after);
             // A proof is not minimized after the stop; before, the predicate is asked as often.
@@ -183,7 +189,7 @@ TEST_CASE("stopped at any question, a placement is valid, and little is done aft
             place_options timed;
             timed.stop = [&asked, at] { return asked++ >= at; };
             placement const other = detail::place(problem, timed, options);
-            REQUIRE(!check_placement(problem, other));
+            REQUIRE(check_placement(problem, other));
             CHECK(asked <= at + 1);
             CHECK(other.offset == placed.offset);
         }
@@ -278,14 +284,14 @@ TEST_CASE("asked after each step, and stopped at any question, a placement of an
                     fixed.buffers[b].pool = placed.pool_of[b];
                 placement without = placed;
                 without.pool_of.clear();
-                REQUIRE(!check_placement(fixed, without));
+                REQUIRE(check_placement(fixed, without));
                 continue;
             }
             placement::question asked;
             if (what == kind::again) asked.previous = previous;
-            if (auto const fault = check_placement(problem, placed, asked)) FAIL(*fault);
+            if (verdict const valid = check_placement(problem, placed, asked); !valid) FAIL(valid.error());
             for (pool_id pool = 0; pool != placed.pools.size(); ++pool) {
-                REQUIRE(check_proof(problem, placed, pool).verdict != proof_finding::outcome::refuted);
+                REQUIRE(!is_refuted(check_proof(problem, placed, pool)));
                 CHECK(placed.pools[pool].height >= whole.pools[pool].lower_bound);
                 CHECK((placed.pools[pool].status == placement::outcome::infeasible) ==
                       (whole.pools[pool].status == placement::outcome::infeasible));
@@ -314,7 +320,7 @@ TEST_CASE("stopped at once, colocated buffers share bytes if 64 bits do not suff
         problem.colocated.push_back({2 * i + 1, 2 * i, large});
     }
     placement const placed = detail::pack(problem, {}, control);
-    CHECK(!check_placement(problem, placed));
+    CHECK(check_placement(problem, placed));
     CHECK(placed.pools[0].height == large + 20);
 }
 
@@ -436,9 +442,8 @@ TEST_CASE("with choices place() refuses what no assignment of pools allows, and 
         random_source pick{std::mt19937(seed)};
         placement_problem const problem = draw_choices(pick);
         placement const p = place(problem);
-        if (auto const fault = check_placement(problem, p)) FAIL_CHECK(*fault);
-        for (pool_id pool = 0; pool != p.pools.size(); ++pool)
-            CHECK(check_proof(problem, p, pool).verdict <= proof_finding::outcome::proved);
+        if (verdict const valid = check_placement(problem, p); !valid) FAIL_CHECK(valid.error());
+        for (pool_id pool = 0; pool != p.pools.size(); ++pool) CHECK(check_proof(problem, p, pool));
 
         std::vector<std::vector<pool_id>> allowed(problem.buffers.size());
         for (placement_problem::choice const& c : problem.choices) allowed[c.buffer].push_back(c.pool);
@@ -485,6 +490,60 @@ TEST_CASE("with choices place() refuses what no assignment of pools allows, and 
     CHECK(open < rounds(300)); // contradictions among several buffers with choices
 }
 
+TEST_CASE(
+    "a placement that does not fit names the pool and what does not fit, and one that fits has no error")
+{
+    using buffers = counterexample::buffers;
+    placement_problem const two{{{{0, 2}, 64}, {{1, 3}, 32}}};
+    auto why = [](placement_problem problem) { return place(problem).error(); };
+    CHECK(place(two));
+    CHECK_THROWS_AS(static_cast<void>(place(two).error()), precondition_error);
+
+    placement_problem problem = two;
+    problem.pools = {{}, {.capacity = 80}};
+    CHECK(place(problem)); // nothing is in that pool
+    problem.buffers[0].pool = problem.buffers[1].pool = 1;
+    CHECK(why(problem) == counterexample{fault::over_capacity, buffers{.pool = 1, .end = 96, .needed = 80}});
+    CHECK(printed(why(problem)) == "the buffers of pool 1 need 96 bytes and its capacity is 80");
+
+    problem = two;
+    problem.pools = {{.alignment = 16}};
+    problem.buffers[1].pinned = 72;
+    problem.buffers[1].alignment = 24;
+    CHECK(why(problem) == counterexample{fault::misaligned, buffers{.buffer = 1, .begin = 72, .needed = 48}});
+
+    problem = two;
+    problem.pools = {{.largest_block = 48}};
+    CHECK(why(problem) == counterexample{fault::over_block, buffers{.buffer = 0, .end = 64, .needed = 48}});
+    CHECK(printed(why(problem)) == "buffer 0 needs 64 bytes, and the blocks of pool 0 have at most 48");
+
+    problem = two;
+    problem.buffers[0].pinned = 0;
+    problem.buffers[1].pinned = 32;
+    counterexample const clash = why(problem);
+    REQUIRE(clash.as<buffers>());
+    CHECK(clash.what == fault::clash);
+    CHECK(clash.position() == 1);
+    CHECK((clash.as<buffers>()->begin == 32 && clash.as<buffers>()->end == 64));
+
+    problem = two;
+    problem.buffers[0].pinned = problem.buffers[1].pinned = 0;
+    problem.colocated = {{1, 0, 8}};
+    counterexample const parts = why(problem);
+    CHECK(parts.what == fault::unplaceable_parts);
+    CHECK(printed(parts).find("contradict each other") != std::string::npos);
+}
+
+TEST_CASE("two kept buffers that overlap are named with the bytes that they share")
+{
+    placement_problem const two{{{{0, 2}, 64}, {{1, 3}, 64}}};
+    placement const placed = place(two, {.previous = std::vector<byte_count>{0, 32}, .keep = true});
+    REQUIRE(!placed);
+    CHECK(placed.error() ==
+          counterexample{fault::clash, counterexample::buffers{
+                                           .buffer = 0, .other = 1, .position = 1, .begin = 32, .end = 64}});
+}
+
 TEST_CASE("violated preconditions are refused")
 {
     placement_problem const problem{{{{0, 2}, 64}, {{1, 3}, 32}}};
@@ -501,12 +560,11 @@ namespace {
 void check_result(placement_problem const& problem, placement const& placed,
                   placement::objective objective = placement::objective::minimize)
 {
-    if (auto const fault = check_placement(problem, placed, {.objective = objective})) FAIL_CHECK(*fault);
+    if (verdict const valid = check_placement(problem, placed, {.objective = objective}); !valid)
+        FAIL_CHECK(valid.error());
     for (pool_id pool = 0; pool != placed.pools.size(); ++pool) {
-        proof_finding const proof = check_proof(problem, placed, pool);
-        if (proof.verdict == proof_finding::outcome::refuted ||
-            proof.verdict == proof_finding::outcome::wrong_peak)
-            FAIL_CHECK(proof);
+        verdict const proof = check_proof(problem, placed, pool);
+        if (!proof && proof.error().what != fault::not_checkable) FAIL_CHECK(proof.error());
     }
 }
 
@@ -617,14 +675,16 @@ TEST_CASE("the checker finds with clocks what a test of each pair finds")
         if (p.offset[moved] == no_offset) continue;
         p.offset[moved] = pick.below(20);
         bool const is_valid = clock_oracle{problem}.is_valid(p.offset);
-        auto const fault = check_placement(problem, p);
-        bool const is_found = fault && fault->what == placement_fault::kind::unordered;
+        verdict const valid = check_placement(problem, p);
+        bool const is_found = !valid && valid.error().what == fault::clash;
         CHECK(is_found == !is_valid);
         invalid += !is_valid;
         if (!is_found) continue;
-        CHECK(clock_oracle{problem}.conflict(fault->buffer, fault->other));
-        CHECK((fault->buffer == moved || fault->other == moved));
-        CHECK(fault->begin < fault->end);
+        auto const both = *valid.error().as<counterexample::buffers>();
+        CHECK(both.position == no_position);
+        CHECK(clock_oracle{problem}.conflict(both.buffer, both.other));
+        CHECK((both.buffer == moved || both.other == moved));
+        CHECK(both.begin < both.end);
     }
     CHECK(invalid > rounds(300));
 }
@@ -677,7 +737,7 @@ TEST_CASE("of very many buffers the bound is the peak of a thread, or of the buf
     for (auto* counters : {&problem.clocks.begin, &problem.clocks.end}) counters->resize(12'000);
     placement const fewer = place(problem, {}, few);
     CHECK(fewer.pools[0].proof.kind == placement::proof::reason::antichain);
-    CHECK(check_proof(problem, fewer, 0).verdict == proof_finding::outcome::proved);
+    CHECK(check_proof(problem, fewer, 0));
 }
 
 TEST_CASE("more conflicts of buffers with clocks than fit memory are refused before they take any")

@@ -516,8 +516,8 @@ TEST_CASE("the plan check finds every unsound pair, and a checked run every one 
             around.make(arena{pair->plan}, {}, true);
         } catch (unsound_plan const& e) {
             CHECK(e.why().what == fault::clash);
-            CHECK(e.why().value == std::min(pair->first, pair->second));
-            CHECK(e.why().other == std::max(pair->first, pair->second));
+            CHECK(e.why().value() == std::min(pair->first, pair->second));
+            CHECK(e.why().other() == std::max(pair->first, pair->second));
             ++refused;
         }
 

@@ -323,10 +323,10 @@ std::vector<std::uint64_t> seen_by(random_tree const& t, Memory& memory, unsigne
     return run.seen;
 }
 
-std::string text(witness const& w)
+std::string text(counterexample const& why)
 {
     std::ostringstream out;
-    out << w;
+    out << why;
     return out.str();
 }
 

@@ -18,7 +18,6 @@
 
 #include <doctest/doctest.h>
 
-#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -48,13 +47,15 @@ plan_options options_with(byte_count root, byte_count view, byte_count view_of_v
             .check = check};
 }
 
-witness const too_large{.what = fault::oversized_view, .value = 2, .other = 0, .end = 128, .needed = 64};
+counterexample const too_large{fault::oversized_view,
+                               counterexample::view{.value = 2, .other = 0, .end = 128, .needed = 64}};
 
-void expect_refused(std::optional<witness> found)
+void expect_refused(verdict const& valid)
 {
-    REQUIRE(found);
-    found->value_in_tree = found->other_in_tree = {}; // of a nested plan
-    CHECK(*found == too_large);
+    REQUIRE(!valid);
+    counterexample why = valid.error();
+    why.value_in_tree = why.other_in_tree = {}; // of a nested plan
+    CHECK(why == too_large);
 }
 
 } // namespace
@@ -63,12 +64,12 @@ TEST_CASE("a view of more bytes than its root is rejected by every planner, with
 {
     for (bool check : {true, false}) {
         plan_options const options = options_with(64, 32, 128, check);
-        expect_refused(plan_memory(views_of_views, options).report().refuted);
-        expect_refused(plan_concurrent(views_of_views, options).report().refuted);
-        expect_refused(plan_with_handoffs(views_of_views, options).report().refuted);
-        expect_refused(plan_flow(views_of_views, options).report().refuted);
-        expect_refused(plan_nested(program_tree(views_of_views), std::vector{options}).report().refuted);
-        expect_refused(advise_memory(views_of_views, options).report().refuted);
+        expect_refused(plan_memory(views_of_views, options).report());
+        expect_refused(plan_concurrent(views_of_views, options).report());
+        expect_refused(plan_with_handoffs(views_of_views, options).report());
+        expect_refused(plan_flow(views_of_views, options).report());
+        expect_refused(plan_nested(program_tree(views_of_views), std::vector{options}).report());
+        expect_refused(advise_memory(views_of_views, options).report());
     }
     CHECK_THROWS_AS((void)share_slots(views_of_views, options_with(64, 32, 128)), precondition_error);
 }
@@ -88,39 +89,40 @@ TEST_CASE("the view and its root are reported, even if the class is written over
         plan_options const options{.bytes = std::vector<byte_count>{64, 64, 65, 8},
                                    .alias_of = std::vector<value_id>{no_value, no_value, 1, no_value},
                                    .check = check};
-        witness const fact{.what = fault::oversized_view, .value = 2, .other = 1, .end = 65, .needed = 64};
-        CHECK(plan_memory(over, options).report().refuted == fact);
-        CHECK(plan_concurrent(over, options).report().refuted == fact);
-        CHECK(plan_flow(over, options).report().refuted == fact);
+        counterexample const fact{fault::oversized_view,
+                                  counterexample::view{.value = 2, .other = 1, .end = 65, .needed = 64}};
+        CHECK(plan_memory(over, options).error() == fact);
+        CHECK(plan_concurrent(over, options).error() == fact);
+        CHECK(plan_flow(over, options).error() == fact);
     }
 }
 
 TEST_CASE("a plan for every batch rejects a view that is too large for one batch")
 {
-    auto refuted_with = [](affine_bytes root, affine_bytes view) {
+    auto planned = [](affine_bytes root, affine_bytes view) {
         symbolic_options options{.bytes = std::vector<affine_bytes>{root, view, view, {16, 0}},
                                  .max_batch = 9};
         options.alias_of = std::vector<value_id>{no_value, 0, 1, no_value};
-        return plan_symbolic(views_of_views, options).report().refuted;
+        return plan_symbolic(views_of_views, options);
     };
-    CHECK(!refuted_with({8, 8}, {8, 8}));
-    CHECK(!refuted_with({8, 8}, {0, 8}));
-    auto const last = refuted_with({8, 8}, {0, 9}), first = refuted_with({0, 8}, {1, 7});
-    REQUIRE(last);
-    CHECK(last->batch == 9);
-    CHECK(last->what == fault::oversized_view);
-    CHECK(!refuted_with({0, 9}, {1, 8}));
-    CHECK(!first);
-    auto const only_first = refuted_with({0, 8}, {2, 7});
-    REQUIRE(only_first);
-    CHECK(only_first->batch == 1);
-    CHECK(only_first->needed == 8);
+    CHECK(planned({8, 8}, {8, 8}));
+    CHECK(planned({8, 8}, {0, 8}));
+    counterexample const last = planned({8, 8}, {0, 9}).error();
+    CHECK(last.batch == 9);
+    CHECK(last.what == fault::oversized_view);
+    CHECK(planned({0, 9}, {1, 8}));
+    CHECK(planned({0, 8}, {1, 7}));
+    counterexample const first = planned({0, 8}, {2, 7}).error();
+    CHECK(first.batch == 1);
+    auto const* view = first.as<counterexample::view>();
+    REQUIRE(view != nullptr);
+    CHECK(view->needed == 8);
 }
 
 TEST_CASE("a view of more bytes than its root is rejected by every checker")
 {
     plan_options const right = options_with(128, 32, 128), wrong = options_with(64, 32, 128);
-    CHECK(!check_plan(views_of_views, plan_memory(views_of_views, right).plan, right));
+    CHECK(check_plan(views_of_views, plan_memory(views_of_views, right).plan, right));
     expect_refused(check_plan(views_of_views, plan_memory(views_of_views, right).plan, wrong));
     expect_refused(check_concurrent_plan(views_of_views, plan_concurrent(views_of_views, right).plan, wrong));
     expect_refused(check_flow_plan(views_of_views, plan_flow(views_of_views, right).plan, wrong));

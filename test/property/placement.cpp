@@ -152,7 +152,7 @@ TEST_CASE("for any order, a fit is a valid placement")
             REQUIRE(packed.height != no_limit);
             CHECK(packed.height >= bound.bytes);
             placement const placed = placed_at(problem, shapes, packed.origin, packed.height);
-            if (auto fault = check_placement(problem, placed)) FAIL_CHECK(*fault);
+            if (auto valid = check_placement(problem, placed); !valid) FAIL_CHECK(valid.error());
             CHECK(oracle.is_valid(placed.offset, packed.height));
         };
         for (placement_order which : {placement_order::size, placement_order::birth, placement_order::load})
@@ -186,7 +186,7 @@ TEST_CASE("a search finds a stacking wherever there is one, and otherwise report
                 ++found;
                 CHECK(answer.height <= capacity);
                 placement const placed = placed_at(problem, shapes, answer.origin, answer.height);
-                if (auto fault = check_placement(problem, placed)) FAIL_CHECK(*fault);
+                if (auto valid = check_placement(problem, placed); !valid) FAIL_CHECK(valid.error());
                 CHECK(oracle.is_valid(placed.offset, capacity));
             } else if (answer.outcome == search_outcome::exhausted) {
                 ++exhausted;
@@ -226,9 +226,9 @@ TEST_CASE("claims of minimal height and of infeasibility hold among all placemen
             placement const placed = pack(problem, {.objective = objective, .improve_visits = 100'000});
             placement::pool_result const& pool = placed.pools[0];
             ++counts[static_cast<int>(placed.status)];
-            if (auto fault = check_placement(problem, placed, {.objective = objective})) FAIL_CHECK(*fault);
-            proof_finding const proof = check_proof(problem, placed, 0);
-            if (proof.verdict != proof_finding::outcome::proved) FAIL_CHECK(proof);
+            if (auto valid = check_placement(problem, placed, {.objective = objective}); !valid)
+                FAIL_CHECK(valid.error());
+            if (auto valid = check_proof(problem, placed, 0); !valid) FAIL_CHECK(valid.error());
 
             bool const fits = lowest != oracle.unplaceable && static_cast<byte_count>(lowest) <= capacity;
             bool const is_placed =
@@ -304,9 +304,8 @@ TEST_CASE("two threads give the same placement as one, and every buffer of a rep
         CHECK(one.offset == two.offset);
         CHECK(one.status == two.status);
         CHECK(one.pools[0].proof.buffers == two.pools[0].proof.buffers);
-        if (auto fault = check_placement(problem, one)) FAIL_CHECK(*fault);
-        proof_finding const proof = check_proof(problem, one, 0);
-        if (proof.verdict != proof_finding::outcome::proved) FAIL_CHECK(proof);
+        if (auto valid = check_placement(problem, one); !valid) FAIL_CHECK(valid.error());
+        if (auto valid = check_proof(problem, one, 0); !valid) FAIL_CHECK(valid.error());
         if (one.pools[0].proof.kind != placement::proof::reason::exhausted ||
             one.status != placement::outcome::infeasible)
             return;
@@ -346,10 +345,9 @@ TEST_CASE("chosen pools and kept offsets are as reported")
         CAPTURE(written);
         placement const placed = place(problem);
         ++counts[static_cast<int>(placed.status)];
-        if (auto fault = check_placement(problem, placed)) FAIL_CHECK(*fault);
+        if (auto valid = check_placement(problem, placed); !valid) FAIL_CHECK(valid.error());
         for (pool_id pool = 0; pool != placed.pools.size(); ++pool) {
-            proof_finding const proof = check_proof(problem, placed, pool);
-            if (proof.verdict != proof_finding::outcome::proved) FAIL_CHECK(proof);
+            if (auto valid = check_proof(problem, placed, pool); !valid) FAIL_CHECK(valid.error());
         }
         if (!problem.choices.empty()) return;
 
@@ -363,7 +361,8 @@ TEST_CASE("chosen pools and kept offsets are as reported")
             keep[b] =
                 previous[b] != no_offset && problem.buffers[b].pinned == no_offset && pick.below(4) == 0;
         placement const again = place(problem, {.previous = previous, .keep = keep});
-        if (auto fault = check_placement(problem, again, {.previous = previous})) FAIL_CHECK(*fault);
+        if (auto valid = check_placement(problem, again, {.previous = previous}); !valid)
+            FAIL_CHECK(valid.error());
         for (std::size_t b = 0; b != keep.size(); ++b)
             if (keep[b] && again.offset[b] != no_offset) CHECK(again.offset[b] == previous[b]);
         moved += again.moved_bytes != 0;

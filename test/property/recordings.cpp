@@ -44,7 +44,7 @@ void each_plan(Recorder const& net, Run run)
     run(listed, options, arena{in_order}, same_id);
 
     auto const made = versions(listed, options, net.updated());
-    REQUIRE(!made.violation);
+    REQUIRE(made);
     auto const lifted = with_versions(options, made);
     auto const last = [&](value_id v) { return made.last[v]; };
     run(made.program, lifted, recycle{}, last);

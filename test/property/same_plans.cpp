@@ -71,7 +71,7 @@ struct digest {
     {
         add(planned.plan);
         add(planned.figures.lower_bound_bytes);
-        add(std::uint64_t{planned.figures.refuted.has_value()});
+        add(std::uint64_t{!planned});
     }
     /// What the planners for one order, for any order, and with hand-offs make of it.
     void add_plans(snapshot const& program, plan_options const& options)

@@ -160,7 +160,7 @@ std::vector<node_id> random_order(snapshot const& program, plan_options options,
         std::uint32_t const at = pick.below(static_cast<std::uint32_t>(order.size() - 1));
         options.order = order;
         std::swap(options.order[at], options.order[at + 1]);
-        if (lifetimes(program, lifetimes_of(options)).violation) continue;
+        if (!lifetimes(program, lifetimes_of(options))) continue;
         if (!first_backward_edge(program, options.order)) order = options.order;
     }
     return order;

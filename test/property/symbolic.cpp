@@ -59,9 +59,9 @@ TEST_CASE("one plan is valid for every batch, and no lower than the live bytes")
         for (byte_count n = 1; n <= all.options.max_batch; ++n) {
             CAPTURE(n);
             memory_plan const plan = planned.plan.at(n);
-            auto const fact = check_plan(program, plan, all.options.at(n));
+            auto const valid = check_plan(program, plan, all.options.at(n));
             std::ostringstream said;
-            if (fact) said << *fact;
+            if (!valid) said << valid.error();
             REQUIRE(said.str() == "");
             for (pool_id pool = 0; pool != plan.arena_bytes.size(); ++pool) {
                 REQUIRE(plan.arena_bytes[pool] <= planned.plan.arena[pool].at(n));

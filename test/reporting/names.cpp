@@ -117,6 +117,16 @@ TEST_CASE("names are a copy of what they are made of, and can be copied and assi
     CHECK(shared.use_count() == 1);
 }
 
+TEST_CASE("a name that is a null pointer is refused, and lists of numbers are no names")
+{
+    sublet::names_of<sublet::value_id> const none = [](auto) -> char const* { return nullptr; };
+    CHECK_THROWS_WITH_AS(name(none, 0), "sublet: a name is a null pointer", sublet::precondition_error);
+    auto numbers = [](auto) { return std::vector<int>{97, 98}; };
+    CHECK(!sublet::detail::names_callable<decltype(numbers), sublet::value_id>);
+    CHECK(!sublet::detail::names_table<std::vector<std::vector<double>>, sublet::value_id>);
+    CHECK(sublet::detail::names_table<std::vector<std::vector<char>>, sublet::value_id>);
+}
+
 TEST_CASE("a name is asked for once each time that it is read")
 {
     int asked = 0;

@@ -48,7 +48,7 @@ sized_slot_plan by_version(sized_slot_plan plan, buffer_table const& table)
 sized_slot_plan plan_linearly(snapshot const& p, plan_options const& options)
 {
     auto const lives = lifetimes(p, {.role = options.role, .order = options.order});
-    REQUIRE(!lives.violation);
+    REQUIRE(lives);
     buffer_table table = gather_buffers(lives, options);
     if (options.in_place) table = take_in_place(p, steps_in_order(p, options.order), std::move(table));
     auto const plan = share_linearly(
@@ -67,8 +67,8 @@ ops rewritten(ops list, versioned_program const& made, slot_renaming const& name
     return list;
 }
 
-std::optional<rewrite_fault> fault_of(versioned_program const& made, slot_renaming const& names,
-                                      std::vector<node_id> const& order = {})
+verdict checked(versioned_program const& made, slot_renaming const& names,
+                std::vector<node_id> const& order = {})
 {
     return check_rewrite(made.program, renamed_program(made, names),
                          {.role = made.role,
@@ -90,10 +90,10 @@ all_of_it rename_list(ops const& list, std::size_t values, plan_options const& b
 {
     snapshot const p = with_views(program_of(list, values), by_value.alias_of.tabulate(values));
     all_of_it all{versions(p, by_value), {}, {}};
-    REQUIRE(!all.made.violation);
+    REQUIRE(all.made);
     plan_options const options = with_versions(by_value, all.made);
     all.names = name_slots(all.made, plan_linearly(all.made.program, options), options, how);
-    REQUIRE(!fault_of(all.made, all.names));
+    REQUIRE(checked(all.made, all.names));
     all.after = rewritten(list, all.made, all.names);
     return all;
 }
@@ -175,7 +175,7 @@ TEST_CASE("an in-place pair gets one name, and a value written in place by name 
     plan_options const options{.bytes = 8, .role = {{}, {}, kept}};
     auto const names = name_slots(made, plan_linearly(p, options), options);
     CHECK(names.name_of == std::vector<value_id>{3, 3, 2});
-    CHECK(!fault_of(made, names));
+    CHECK(checked(made, names));
     ops const list{{{}, {a}}, {{a}, {a}}, {{a}, {a}}, {{a}, {b}}};
     CHECK(rename_list(list, 2, {.bytes = 8, .role = {{}, kept}}).after == list);
 }
@@ -332,25 +332,25 @@ TEST_CASE("a renamed program reads what it read before, view by view and version
         auto const made =
             versions_of(drawn.program(),
                         {.role = drawn.role, .alias_of = drawn.alias_of, .same_storage = drawn.same_storage});
-        if (made.violation) continue;
+        if (!made) continue;
         plan_options const options = with_versions(by_name, made);
         rename_options const how{.renames_views = pick.below(2) == 0};
         for (bool tokens : {false, true}) {
             sized_slot_plan plan;
             if (tokens) {
                 auto const shares = share_slots(made.program, options);
-                if (shares.violation) continue;
+                if (!shares) continue;
                 plan = shares;
             } else {
                 auto const lives = lifetimes(made.program, {.role = made.role});
-                if (lives.violation) continue;
+                if (!lives) continue;
                 plan = plan_linearly(made.program, options);
             }
             auto const names = name_slots(made, plan, options, how);
             shared += names.new_names.size();
             by_tokens += tokens ? names.new_names.size() : 0;
             split += made.value_of.size() - drawn.values();
-            REQUIRE(!fault_of(made, names));
+            REQUIRE(checked(made, names));
             run_again(drawn, expected, made, names);
             for (slot_renaming::name const& one : names.new_names) {
                 std::size_t occupants = 0;
@@ -467,7 +467,7 @@ TEST_CASE("the lines add up to the total saved")
         random_source pick{std::mt19937(seed)};
         random_tasks const tasks = draw_tasks(pick, {.tasks = 20, .views = 15, .in_place = 30});
         auto const plan = share_slots(tasks.program(), tasks.options());
-        REQUIRE(!plan.violation);
+        REQUIRE(plan);
         auto const log = log_sharing(tasks.program(), plan, tasks.options());
         byte_count naive = 0, saved = 0;
         std::map<slot_id, byte_count> largest;

@@ -41,8 +41,7 @@ snapshot with_pairs(snapshot const& p, std::vector<pair_in> const& pairs)
 /// Checks the guarantees of a coloring against the occupants of each step.
 void check_coloring(snapshot const& p, chordal_coloring const& colored, bool any_fixed)
 {
-    REQUIRE(!colored.violation);
-    REQUIRE(!colored.clash);
+    REQUIRE(colored);
     truth_table const there = flow_oracle(p).occupancy();
     std::uint32_t most = 0, used = 0;
     for (step_id s = 0; s != p.steps(); ++s) {
@@ -58,7 +57,7 @@ void check_coloring(snapshot const& p, chordal_coloring const& colored, bool any
     REQUIRE(colored.max_live == most);
     REQUIRE(colored.plan.slots == used);
     if (!any_fixed) REQUIRE(colored.is_optimal());
-    REQUIRE(!check_slots(p, colored.plan));
+    REQUIRE(check_slots(p, colored.plan));
     std::size_t kept = 0;
     for (overwrite o : p.overwrites()) kept += colored.plan.slot_of[o.in] == colored.plan.slot_of[o.out];
     REQUIRE(colored.affinities_kept == kept);
@@ -146,30 +145,34 @@ TEST_CASE("a value that interferes with a fixed one avoids its slot, for any num
 TEST_CASE("two interfering values fixed to one slot are reported with the step")
 {
     per_value<slot_id> const same = slots{3, 3};
-    auto clash = [&](snapshot const& p) { return color(p, same).clash; };
-    CHECK(clash(flow_text({"a= ; b= ; a b"})) == slot_plan::clash{1, 0, 3, 1});
-    CHECK(clash(flow_text({"a= b="})) == slot_plan::clash{0, 1, 3, 0});
-    CHECK(clash(flow_text({"a= ; a b="})) == slot_plan::clash{1, 0, 3, 1});
-    CHECK(clash(flow_text({"a= ; b= >1", "a"})) == slot_plan::clash{1, 0, 3, 1});
+    auto clash = [&](snapshot const& p) { return color(p, same).error(); };
+    auto both = [](value_id v, value_id other, step_id s) {
+        return counterexample{fault::fixed_together,
+                              counterexample::slots{.value = v, .other = other, .slot = 3, .step = s}};
+    };
+    CHECK(clash(flow_text({"a= ; b= ; a b"})) == both(1, 0, 1));
+    CHECK(clash(flow_text({"a= b="})) == both(0, 1, 0));
+    CHECK(clash(flow_text({"a= ; a b="})) == both(1, 0, 1));
+    CHECK(clash(flow_text({"a= ; b= >1", "a"})) == both(1, 0, 1));
     CHECK(color(flow_text({"a= b="}), same).plan.slot_of.empty());
     CHECK_FALSE(color(flow_text({"a= b="}), same).is_optimal());
     CHECK(slots_of(flow_text({"a= ; a! b="}), same) == slots{3, 3});
     CHECK(slots_of(flow_text({"a= ; a ; b="}), same) == slots{3, 3});
 }
 
-TEST_CASE("a program that is not in strict SSA form has a violation instead of a plan")
+TEST_CASE("a program that is not in strict SSA form has an error instead of a plan")
 {
     auto reason = [](std::vector<std::string_view> const& nodes) {
         chordal_coloring const colored = color(flow_text(nodes));
         CHECK(colored.plan.slot_of.empty());
         CHECK_FALSE(colored.is_optimal());
-        REQUIRE(colored.violation);
-        return colored.violation->what;
+        REQUIRE(!colored);
+        return colored.error().what;
     };
-    CHECK(reason({"a= ; a="}) == ssa_violation::kind::defined_twice);
-    CHECK(reason({"; a"}) == ssa_violation::kind::never_defined);
-    CHECK(reason({">1 >2", "a= >2", "a"}) == ssa_violation::kind::not_dominated);
-    CHECK(reason({">1 >2", "a= >2", ">3", "a@2"}) == ssa_violation::kind::not_dominated);
+    CHECK(reason({"a= ; a="}) == fault::several_defs);
+    CHECK(reason({"; a"}) == fault::never_defined);
+    CHECK(reason({">1 >2", "a= >2", "a"}) == fault::not_dominated);
+    CHECK(reason({">1 >2", "a= >2", ">3", "a@2"}) == fault::not_dominated);
 }
 
 TEST_CASE("a value without touches has no slot, even if it is fixed")
@@ -190,7 +193,7 @@ TEST_CASE("values that interfere only in unreachable nodes may share and are cou
     CHECK(colored.plan.slot_of == slots{0, 0, 1, 2});
     CHECK(colored.max_live == 3);
     CHECK(colored.is_optimal());
-    CHECK(!check_slots(p, colored.plan));
+    CHECK(check_slots(p, colored.plan));
 }
 
 TEST_CASE("a minimal program type is coloured, with and without given live sets")
@@ -235,10 +238,11 @@ TEST_CASE(
         for (value_id v = 0; v != values; ++v)
             for (value_id w = 0; w != v; ++w)
                 clash = clash || (meets[v][w] && fixed[v] != no_slot && fixed[v] == fixed[w]);
-        REQUIRE(colored.clash.has_value() == clash);
+        REQUIRE(bool(colored) != clash);
         ++(clash ? clashes : plans);
         if (clash) {
-            slot_plan::clash const c = *colored.clash;
+            REQUIRE(colored.error().what == fault::fixed_together);
+            auto const c = *colored.error().as<counterexample::slots>();
             REQUIRE(fixed[c.value] == fixed[c.other]);
             REQUIRE(flow_oracle(p).occupies(c.value, c.step));
             REQUIRE(flow_oracle(p).occupies(c.other, c.step));

@@ -190,12 +190,13 @@ TEST_CASE("two fixed values that interfere are reported")
     interferences all = ring(5);
     for (auto by : every_order) {
         auto const clashing = color(all.graph(), {.by = by, .fixed = {7, 1, 2, 2, 7}});
-        CHECK(clashing.clash == slot_plan::clash{0, 4, 7});
+        CHECK(clashing.error() == counterexample{fault::fixed_together,
+                                                 counterexample::slots{.value = 0, .other = 4, .slot = 7}});
         CHECK(clashing.plan.slot_of == slots(5, no_slot));
         CHECK(clashing.plan.slots == 0);
         CHECK_FALSE(clashing.is_optimal());
         CHECK_FALSE(clashing.has_least_bytes());
-        CHECK_FALSE(color(all.graph(), {.by = by, .fixed = {7, 1, 7, 2, 1}}).clash);
+        CHECK(color(all.graph(), {.by = by, .fixed = {7, 1, 7, 2, 1}}));
     }
 }
 
@@ -273,7 +274,7 @@ TEST_CASE("any graph: the plan is valid, never below the optimum, and optimal if
         for (auto by : every_order) {
             auto const colored = color(all.graph(), {.by = by, .bytes = sizes});
             CHECK(all.allows(colored.plan.slot_of));
-            CHECK_FALSE(colored.clash);
+            CHECK(colored);
             bytes largest(colored.plan.slots, 0);
             for (std::size_t v = 0; v != all.size(); ++v) {
                 CHECK((colored.plan.slot_of[v] == no_slot) == (sizes[v] == 0));
@@ -410,11 +411,13 @@ TEST_CASE("fixed values keep their slots, and the others are coloured around the
             if (pick.below(4) == 0) s = pick.below(12);
         for (auto by : every_order) {
             auto const colored = color(all.graph(), {.by = by, .fixed = fixed});
-            CHECK(colored.clash.has_value() != all.allows(fixed));
-            if (colored.clash) {
-                CHECK(all(colored.clash->value, colored.clash->other));
-                CHECK(fixed[colored.clash->value] == colored.clash->slot);
-                CHECK(fixed[colored.clash->other] == colored.clash->slot);
+            CHECK(bool(colored) == all.allows(fixed));
+            if (!colored) {
+                auto const* const both = colored.error().as<counterexample::slots>();
+                REQUIRE(both != nullptr);
+                CHECK(all(both->value, both->other));
+                CHECK(fixed[both->value] == both->slot);
+                CHECK(fixed[both->other] == both->slot);
                 continue;
             }
             CHECK(all.allows(colored.plan.slot_of));
@@ -429,120 +432,122 @@ TEST_CASE("fixed values keep their slots, and the others are coloured around the
 
 // --- strictness --------------------------------------------------------------------------------------------
 
-using enum ssa_violation::kind;
-using found = std::optional<ssa_violation>;
+using enum fault;
 
 namespace {
 
-found find(std::vector<std::string_view> const& nodes) { return find_ssa_violation(flow_text(nodes)); }
+verdict check(std::vector<std::string_view> const& nodes) { return check_ssa(flow_text(nodes)); }
+
+counterexample at(fault what, value_id v, step_id s)
+{
+    return {what, counterexample::access{.value = v, .step = s}};
+}
 
 } // namespace
 
 TEST_CASE("a use that one branch reaches without its definition is reported, and a phi fixes it")
 {
-    CHECK(find({"a= >1 >2", "b= >3", ">3", "a b"}) == ssa_violation{not_dominated, 1, 3, 3});
-    CHECK(find({"a= >1 >2", "b= >3", ">3", "a b@1 a@2 c="}) == std::nullopt);
+    CHECK(check({"a= >1 >2", "b= >3", ">3", "a b"}).error() == at(not_dominated, 1, 3));
+    CHECK(check({"a= >1 >2", "b= >3", ">3", "a b@1 a@2 c="}));
 }
 
 TEST_CASE("a second definition is reported, in a later step or in the same one")
 {
-    CHECK(find({"a= ; a=", ""}) == ssa_violation{defined_twice, 0, 0, 1});
-    CHECK(find({"a= >1", "; a="}) == ssa_violation{defined_twice, 0, 1, 2});
-    CHECK(find({"b= a= b="}) == ssa_violation{defined_twice, 1, 0, 0});
+    CHECK(check({"a= ; a=", ""}).error() == at(several_defs, 0, 1));
+    CHECK(check({"a= >1", "; a="}).error() == at(several_defs, 0, 2));
+    CHECK(check({"b= a= b="}).error() == at(several_defs, 1, 0));
 }
 
 TEST_CASE("a use of a value without definition is reported: late, early or at the end of a node")
 {
-    CHECK(find({"; a"}) == ssa_violation{never_defined, 0, 0, 1});
-    CHECK(find({"a!"}) == ssa_violation{never_defined, 0, 0, 0});
-    CHECK(find({"; >1", "a@0"}) == ssa_violation{never_defined, 0, 0, 1});
+    CHECK(check({"; a"}).error() == at(never_defined, 0, 1));
+    CHECK(check({"a!"}).error() == at(never_defined, 0, 0));
+    CHECK(check({"; >1", "a@0"}).error() == at(never_defined, 0, 1));
 }
 
 TEST_CASE("a step reads before it writes, so its own definition does not dominate its use")
 {
-    CHECK(find({"a a="}) == ssa_violation{not_dominated, 0, 0, 0});
-    CHECK(find({"a! a="}) == ssa_violation{not_dominated, 0, 0, 0});
-    CHECK(find({"a ; a="}) == ssa_violation{not_dominated, 0, 0, 0});
-    CHECK(find({"a= ; a a!"}) == std::nullopt);
+    CHECK(check({"a a="}).error() == at(not_dominated, 0, 0));
+    CHECK(check({"a! a="}).error() == at(not_dominated, 0, 0));
+    CHECK(check({"a ; a="}).error() == at(not_dominated, 0, 0));
+    CHECK(check({"a= ; a a!"}));
 }
 
 TEST_CASE("the definition of the previous iteration does not dominate a use")
 {
-    CHECK(find({">1", "a ; a= >1"}) == ssa_violation{not_dominated, 0, 1, 1});
-    CHECK(find({">1", "a b= >2", "a= >1"}) == ssa_violation{not_dominated, 0, 1, 1});
+    CHECK(check({">1", "a ; a= >1"}).error() == at(not_dominated, 0, 1));
+    CHECK(check({">1", "a b= >2", "a= >1"}).error() == at(not_dominated, 0, 1));
 }
 
 TEST_CASE("a phi's operand is read at the end of the predecessor: any definition in it dominates")
 {
-    CHECK(find({"b= >1", "b@0 a@1 c= ; a= >1"}) == std::nullopt);
-    CHECK(find({">1", "a@0 a@1 b= ; a= >1"}) == ssa_violation{not_dominated, 0, 0, 0});
-    CHECK(find({"; >1 >2", "a= >2", "a@0"}) == ssa_violation{not_dominated, 0, 0, 1});
+    CHECK(check({"b= >1", "b@0 a@1 c= ; a= >1"}));
+    CHECK(check({">1", "a@0 a@1 b= ; a= >1"}).error() == at(not_dominated, 0, 0));
+    CHECK(check({"; >1 >2", "a= >2", "a@0"}).error() == at(not_dominated, 0, 1));
 }
 
 TEST_CASE("second definitions are reported first, then uses not dominated, then values without definition")
 {
-    CHECK(find({"c@0 b >0", "a= ; a="}) == ssa_violation{defined_twice, 0, 1, 2});
-    CHECK(find({"c@0 >0", "a"}) == ssa_violation{never_defined, 0, 1, 1});
-    CHECK(find({"c@0 ; b a >0", "a="}) == ssa_violation{not_dominated, 0, 0, 1});
-    CHECK(find({"c@0 ; b a= >0"}) == ssa_violation{never_defined, 1, 0, 1});
-    CHECK(find({"c ; a ; b >1", "a= b=", "a"}) == ssa_violation{not_dominated, 0, 0, 1});
-    CHECK(find({"c@0 d@0 >0"}) == ssa_violation{never_defined, 2, 0, 0});
+    CHECK(check({"c@0 b >0", "a= ; a="}).error() == at(several_defs, 0, 2));
+    CHECK(check({"c@0 >0", "a"}).error() == at(never_defined, 0, 1));
+    CHECK(check({"c@0 ; b a >0", "a="}).error() == at(not_dominated, 0, 1));
+    CHECK(check({"c@0 ; b a= >0"}).error() == at(never_defined, 1, 1));
+    CHECK(check({"c ; a ; b >1", "a= b=", "a"}).error() == at(not_dominated, 0, 1));
+    CHECK(check({"c@0 d@0 >0"}).error() == at(never_defined, 2, 0));
 }
 
 TEST_CASE("in unreachable nodes only a definition in the same depth-first tree dominates")
 {
-    CHECK(find({"", "a= >2", "a"}) == std::nullopt);
-    CHECK(find({"a=", "a"}) == ssa_violation{not_dominated, 0, 1, 1});
-    CHECK(find({">2", "a= >2", "a"}) == ssa_violation{not_dominated, 0, 2, 2});
+    CHECK(check({"", "a= >2", "a"}));
+    CHECK(check({"a=", "a"}).error() == at(not_dominated, 0, 1));
+    CHECK(check({">2", "a= >2", "a"}).error() == at(not_dominated, 0, 2));
 }
 
 TEST_CASE("a program without uses is strict if nothing is defined twice")
 {
-    CHECK(find_ssa_violation(snapshot{}) == std::nullopt);
-    CHECK(find({"a= b=", "c="}) == std::nullopt);
+    CHECK(check_ssa(snapshot{}));
+    CHECK(check({"a= b=", "c="}));
 }
 
-TEST_CASE("a minimal program type is accepted")
-{
-    CHECK(find_ssa_violation(archetype::program(3)) == std::nullopt);
-}
+TEST_CASE("a minimal program type is accepted") { CHECK(check_ssa(archetype::program(3))); }
 
-TEST_CASE("a violation reads as a sentence")
+TEST_CASE("an error of SSA form is printed as a sentence")
 {
-    auto sentence = [](ssa_violation const& v) {
+    auto sentence = [](counterexample const& why) {
         std::ostringstream out;
-        out << v;
+        out << why;
         return out.str();
     };
-    CHECK(sentence({defined_twice, 4, 2, 7}) == "value 4 is defined once more in node 2, step 7");
-    CHECK(sentence({never_defined, 4, 2, 7}) == "value 4 is never defined, and used in node 2, step 7");
-    CHECK(sentence({not_dominated, 4, 2, 7}) ==
-          "value 4 is used where its definition does not dominate, in node 2, step 7");
+    CHECK(sentence(at(several_defs, 4, 7)) ==
+          "value 4 is written at step 7 and is already defined: make each version a value of its own first");
+    CHECK(sentence(at(never_defined, 4, 7)) == "value 4 is used at step 7 and never defined");
+    CHECK(sentence(at(not_dominated, 4, 7)) ==
+          "value 4 is used at step 7, and some path leads there without its definition");
 }
 
-TEST_CASE("violations are found exactly as by definition, and the reported use or definition exists")
+TEST_CASE("errors are found exactly as by definition, and the reported use or definition exists")
 {
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
         random_flow f = draw_ssa(pick, {.nodes = 8, .values = 6, .steps = 3});
-        for (std::uint32_t k = pick.below(3); k != 0; --k) { // inject a few violations
+        for (std::uint32_t k = pick.below(3); k != 0; --k) { // inject a few errors
             auto& node = f.nodes[pick.below(static_cast<std::uint32_t>(f.nodes.size()))];
             auto const v = pick.below(static_cast<std::uint32_t>(f.values));
             (pick.below(2) == 0 ? node.steps.back().uses : node.steps.back().defs).push_back(v);
         }
         snapshot const p = f.program();
-        found const violation = find_ssa_violation(p);
-        REQUIRE(violation.has_value() != flow_oracle(p).is_strict_ssa());
-        if (!violation) continue;
-        REQUIRE(violation->step >= p.steps_of(violation->node).first);
-        REQUIRE(violation->step < p.steps_of(violation->node).last);
+        verdict const valid = check_ssa(p);
+        REQUIRE(bool(valid) == flow_oracle(p).is_strict_ssa());
+        if (valid) continue;
+        counterexample const why = valid.error();
+        REQUIRE(why.step() < p.steps());
         bool is_there = false;
-        for (touch t : p.touches(violation->step))
-            is_there = is_there || (t.value == violation->value &&
-                                    (t.kind == touch::access::def) == (violation->what == defined_twice));
+        for (touch t : p.touches(why.step()))
+            is_there = is_there || (t.value == why.value() &&
+                                    (t.kind == touch::access::def) == (why.what == several_defs));
         for (edge_use u : p.edge_uses())
-            is_there = is_there || (u.pred == violation->node && u.value == violation->value);
+            is_there = is_there || (p.steps_of(u.pred).last - 1 == why.step() && u.value == why.value());
         REQUIRE(is_there);
     }
 }

@@ -45,7 +45,7 @@ interferences all_together(std::size_t values)
 void check(exact_assignment const& found, interferences const& all, bytes const& sizes, pools const& pool,
            slots const& fixed)
 {
-    REQUIRE_FALSE(found.clash);
+    REQUIRE(found);
     REQUIRE(found.slot_of.size() == all.size());
     bytes largest(found.slots, 0);
     for (value_id v = 0; v != all.size(); ++v) {
@@ -166,16 +166,16 @@ TEST_CASE("with pools and fixed slots the bytes are the fewest, as by exhaustive
         }
         auto const found = assign_exact(all.graph(), {.bytes = sizes, .pool = pool, .fixed = fixed});
 
-        slot_plan::clash clash;
+        counterexample::slots clash;
         for (value_id v = 0; v != all.size() && clash.value == no_value; ++v)
             for (value_id w = v + 1; w != all.size() && clash.value == no_value; ++w)
                 if (fixed[v] != no_slot && fixed[v] == fixed[w] && sizes[v] != 0 && sizes[w] != 0 &&
                     (all(v, w) || pool[v] != pool[w]))
-                    clash = {v, w, fixed[v]};
-        CHECK(found.clash.has_value() == (clash.value != no_value));
-        if (found.clash) {
+                    clash = {.value = v, .other = w, .slot = fixed[v]};
+        CHECK(bool(found) == (clash.value == no_value));
+        if (!found) {
             ++clashes;
-            CHECK(*found.clash == clash);
+            CHECK(found.error() == counterexample{fault::fixed_together, clash});
             CHECK(found.slot_of == slots(all.size(), no_slot));
             CHECK(found.slots == 0);
             CHECK_FALSE(found.is_optimal());
@@ -279,7 +279,7 @@ TEST_CASE("invalid interference graphs, unknown sizes and sums over 64 bits are 
     CHECK_THROWS_AS((void)assign_exact(pair, {.bytes = {1, 2, 3}}), precondition_error);
     CHECK_THROWS_AS((void)assign_exact(pair, {.bytes = no_size - 1}), precondition_error);
     CHECK(assign_exact(pair, {.bytes = bytes{no_size - 2, 1}}).total_bytes == no_size - 1);
-    CHECK_THROWS_AS((void)color(interference_graph(2, 1), {.by = coloring_options::heuristic::exact}),
+    CHECK_THROWS_AS((void)color(interference_graph(2, 1, 0), {.by = coloring_options::heuristic::exact}),
                     precondition_error);
 }
 

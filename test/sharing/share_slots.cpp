@@ -49,7 +49,7 @@ TEST_CASE("one call plans a program, and edges without data count")
 TEST_CASE("a minimal program type is accepted")
 {
     archetype::program const p(3);
-    CHECK(!share_slots(p, {.bytes = 8}).violation);
+    CHECK(share_slots(p, {.bytes = 8}));
 }
 
 TEST_CASE("views have their buffer's slot; external, unsized and 0-byte values have none")
@@ -58,9 +58,9 @@ TEST_CASE("views have their buffer's slot; external, unsized and 0-byte values h
     auto const plan = share_slots(
         p, {.bytes = std::vector<byte_count>{8, 8, 8, 0, no_size}, .alias_of = {-1, 0, -1, -1, -1}});
     CHECK(plan.slot_of == slots{0, 0, 1, no_slot, no_slot});
-    CHECK(share_slots(
-              p, {.bytes = 8, .role = [](auto v) { return v == 1 ? value_role::state : value_role::output; }})
-              .violation); // a written state is a second version
+    CHECK(!share_slots(p, {.bytes = 8, .role = [](auto v) {
+                               return v == 1 ? value_role::state : value_role::output;
+                           }})); // a written state is a second version
     CHECK(share_slots(p, {.bytes = 8, .eligible = [](auto v) { return v != 1; }}).slot_of ==
           slots{0, no_slot, 0, 1, 0});
 }
@@ -119,12 +119,12 @@ TEST_CASE("the slot choice and the range limit are passed on, and an input needs
         slots{0, 1});
 }
 
-TEST_CASE("a program with a second def has a violation instead of a plan")
+TEST_CASE("a program with a second def has an error instead of a plan")
 {
     auto const p = sequence(2, 1, [](step_id, effect_sink& s) { s.def(0); });
     auto const plan = share_slots(p, {.bytes = 8});
-    REQUIRE(plan.violation);
-    CHECK(plan.violation->what == dependence_violation::kind::several_defs);
+    REQUIRE(!plan);
+    CHECK(plan.error().what == fault::several_defs);
     CHECK(plan.slots == 0);
 }
 
@@ -158,7 +158,7 @@ TEST_CASE("random programs: values in one slot may share by the rule or are one 
                                              .shuffled = pick.below(2) == 0});
         sharing_rule const rule(tasks);
         auto const plan = share_slots(tasks.program(), tasks.options());
-        REQUIRE(!plan.violation);
+        REQUIRE(plan);
         for (value_id v = 0; v != tasks.values(); ++v) {
             if (plan.slot_of[v] == no_slot) continue;
             CHECK(plan.slot_bytes[plan.slot_of[v]] >= tasks.bytes[rule.root[v]]);

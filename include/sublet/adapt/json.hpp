@@ -9,7 +9,8 @@
 ///     std::ifstream file("plan.json");
 ///     sublet::json_plan const read = sublet::read_json(file);
 ///     if (!read) std::cerr << "plan.json: " << read.error() << '\n'; // line 3, column 4: this is not JSON
-///     else if (auto const why = sublet::check_plan(program, read.plan, options)) std::cerr << *why << '\n';
+///     else if (auto const valid = sublet::check_plan(program, read.plan, options); !valid)
+///         std::cerr << valid.error() << '\n';
 ///
 /// A file may come from anywhere. What needs no program is checked here: the schema, types and ranges, ids
 /// that name a buffer, pool or value of the file, and that all sums fit 64 bits. Call check_plan() for the

@@ -8,6 +8,7 @@
 /// exclude a reuse. Beyond a memory limit they are coarsened, which forbids more reuse. Source: Kuck, Kuhn,
 /// Padua, Leasure and Wolfe, "Dependence graphs and compiler optimizations", POPL 1981.
 
+#include <sublet/counterexample.hpp>
 #include <sublet/detail/range_sets.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/snapshot.hpp>
@@ -37,22 +38,6 @@
 
 namespace sublet {
 
-/// Why a program has no dependence graph.
-struct dependence_violation {
-    /// What is wrong.
-    enum class kind : std::uint8_t {
-        several_defs,  ///< `value` is defined at `steps[1]`, but is given or defined at `steps[0]`, too
-        never_defined, ///< `value` is used at `steps[0]` (no step: it is an output) and has no def
-        defined_later, ///< `value` is changed at `steps[0]`, which is listed before the step that makes it
-        cycle          ///< each of `steps` waits for the one before it, and the first for the last
-    };
-
-    dependence_violation::kind what = dependence_violation::kind::cycle; ///< what is wrong
-    value_id value = no_value;  ///< of the definitions or of the use; not for a cycle
-    std::vector<step_id> steps; ///< those that the kind names
-    friend bool operator==(dependence_violation const&, dependence_violation const&) = default;
-};
-
 /// What orders the steps besides data and edges, and how positions are numbered.
 struct dependence_options {
     /// The numbering of positions. All are topological; depth_first keeps the conflict ranges few.
@@ -75,8 +60,10 @@ struct dependence_options {
     std::vector<node_id> listed = {}; ///< the order of nodes in which writes are listed; empty: 0, 1, 2 ...
 };
 
-/// The happens-before order of the steps, as a graph over positions.
-struct dependence_graph {
+/// The happens-before order of the steps, as a graph over positions. Converts to false if there is none: a
+/// value is defined twice, used without a def, or changed by a step that is listed before the one that makes
+/// it, or steps wait for each other in a cycle. Then all else is meaningless.
+struct dependence_graph : verdict {
     /// The direct successors of each position, ascending, each once, all higher.
     csr_rows<position_id, position_id> after;
     /// The direct predecessors of each position, ascending, each once, all lower.
@@ -84,7 +71,6 @@ struct dependence_graph {
     table<position_id, step_id> step_at; ///< the step at each position
     /// Where each step writes, and does the reads that are not early.
     table<step_id, position_id> position_of;
-    std::optional<dependence_violation> violation; ///< if set, all else is meaningless
 
     /// How many positions there are: one for each step, two for one that reads early.
     [[nodiscard]] std::size_t positions() const { return step_at.size(); }
@@ -99,9 +85,12 @@ namespace detail {
 /// For a program under options of a plan.
 [[nodiscard]] dependence_options dependences_of(plan_options const& options, std::vector<handoff> handoffs);
 
-/// The defining step of each value, `no_step` for given values; or a violation.
-std::optional<dependence_violation> unique_defs(snapshot const& p, table<value_id, value_role> const& role,
-                                                table<value_id, step_id>& def_of);
+/// Steps that each wait for the one before, and the first for the last.
+[[nodiscard]] counterexample cycle_of(std::vector<step_id> steps);
+
+/// The defining step of each value, `no_step` for given values; or why not.
+std::optional<counterexample> unique_defs(snapshot const& p, table<value_id, value_role> const& role,
+                                          table<value_id, step_id>& def_of);
 
 /// A cycle among the points, of any kind, that the topological order does not contain.
 template <class Point>
@@ -178,7 +167,7 @@ std::vector<Point> topological_points(csr_rows<Point, Point> const& after,
 
 /// The order of the steps that edges, data and given hand-offs enforce.
 ///
-/// Ensures:    without a violation every step has a position, every edge leads from a lower position to a
+/// Ensures:    without an error every step has a position, every edge leads from a lower position to a
 ///             higher one, and one position precedes another in every execution if and only if a path leads
 ///             from it to the other. Early reads are at the beginning of the step; a value used at the end
 ///             of a node is read by the last step of the node. A view waits for the step that makes its root.
@@ -190,7 +179,8 @@ std::vector<Point> topological_points(csr_rows<Point, Point> const& after,
 template <detail::listed L>
 [[nodiscard]] dependence_graph dependences(L const& list, std::vector<handoff> handoffs = {})
 {
-    return dependences(list.program(), detail::dependences_of(list.options(), std::move(handoffs)));
+    return list.named(
+        dependences(list.program(), detail::dependences_of(list.options(), std::move(handoffs))));
 }
 
 // --- concurrent lifetimes --------------------------------------------------------------------------------
@@ -255,7 +245,7 @@ template <precedence_oracle Oracle>
 
 /// The live ranges of the classes of values; `buffer_of` a value is `no_buffer` if it is to be ignored.
 ///
-/// Requires:   `g` is the graph of `p`, without violation; `role` has one entry per value.
+/// Requires:   `g` is the graph of `p`, without an error; `role` has one entry per value.
 /// Ensures:    an end is omitted if one of its first 16 edges leads to another touch of the buffer, and so is
 ///             a begin after another touch.
 /// Complexity: O(values + steps + touches) time and memory.
@@ -349,7 +339,7 @@ namespace detail {
 
 void unite(std::span<live_range const> a, std::span<live_range const> b, std::vector<live_range>& to);
 
-/// Requires:   `lives` are of `g`, which has no violation.
+/// Requires:   `lives` are of `g`, which has no error.
 /// Ensures:    v can reuse the bytes of u in every execution if no begin of v is below the first position of
 ///             u or in one of its ranges; if nothing is undecided, only then. Exceptions are buffers without
 ///             touches and without begins: see `reusable_by`. `max_ranges` (0: 2^24, or 8 for each position

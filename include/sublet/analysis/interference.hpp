@@ -37,14 +37,22 @@
 
 namespace sublet {
 
+namespace detail {
+
+/// `needed` bytes are more than the budget.
+[[nodiscard]] counterexample over_budget(byte_count needed, byte_count budget);
+
+} // namespace detail
+
 /// How much memory the result may take.
 struct interference_options {
     /// Limit for the result. Construction takes as much again, and a few words per value.
     byte_count budget = byte_count{1} << 30;
 };
 
-/// Ascending lists of neighbours. Beyond the budget, queries declared after bytes() throw precondition_error.
-class interference_graph {
+/// Ascending lists of neighbours. Converts to false beyond the budget: then queries declared after bytes()
+/// throw precondition_error.
+class interference_graph : public verdict {
 public:
     interference_graph() = default;
     /// Takes the edges; node v is value v.
@@ -52,12 +60,13 @@ public:
     /// Requires: rows ascend, no vertex is its own neighbour, and each edge is stored in both directions.
     explicit interference_graph(csr_graph graph);
     /// A graph that exceeds the budget.
-    interference_graph(std::size_t values, std::uint64_t edges) : values_(values), edges_(edges), fits_(false)
+    interference_graph(std::size_t values, std::uint64_t edges, byte_count budget)
+        : verdict(detail::over_budget(bytes_of(values, edges),
+                                      detail::smaller(budget, bytes_of(values, most_edges)))),
+          values_(values), edges_(edges)
     {
     }
 
-    /// It has its edges. Beyond the budget, graph(), neighbors() and degree() throw precondition_error.
-    [[nodiscard]] bool fits() const { return fits_; }
     /// How many values the program has, adjacent to others or not.
     [[nodiscard]] std::size_t values() const { return values_; }
     [[nodiscard]] std::uint64_t edges() const { return edges_; } ///< each pair once, whether it fits or not
@@ -67,7 +76,7 @@ public:
     /// Its edges, each in both directions; node v is value v.
     [[nodiscard]] csr_graph const& graph() const
     {
-        SUBLET_EXPECTS(fits_, "sublet: an interference graph that exceeds its budget has no edges");
+        SUBLET_EXPECTS(*this, "sublet: an interference graph that exceeds its budget has no edges");
         return graph_;
     }
     /// The values that must not share bytes with v, ascending.
@@ -88,28 +97,28 @@ public:
     /// A graph of so many values and edges would be within the budget.
     [[nodiscard]] static bool would_fit(std::size_t values, std::uint64_t edges, byte_count budget)
     {
-        return edges <= no_node / 2 && bytes_of(values, edges) <= budget; // rows count with 32 bits
+        return edges <= most_edges && bytes_of(values, edges) <= budget;
     }
 
     friend bool operator==(interference_graph const&, interference_graph const&) = default;
 
 private:
+    static constexpr std::uint64_t most_edges = no_node / 2; // rows count with 32 bits
+
     csr_graph graph_;
     std::size_t values_ = 0;
     std::uint64_t edges_ = 0;
-    bool fits_ = true;
 };
 
-/// A bit per ordered pair. Beyond the budget, queries declared after bytes() throw precondition_error.
-class interference_matrix {
+/// A bit per ordered pair. Converts to false beyond the budget: then queries declared after bytes() throw
+/// precondition_error.
+class interference_matrix : public verdict {
 public:
     interference_matrix() = default;
     /// A matrix without edges, or one that exceeds the budget.
     /// Throws: precondition_error if there are 2^32 - 1 values or more.
     interference_matrix(std::size_t values, byte_count budget);
 
-    /// It has its bits.
-    [[nodiscard]] bool fits() const { return fits_; }
     /// How many values the program has.
     [[nodiscard]] std::size_t values() const { return values_; }
     /// The memory that its bits need, whether they fit or not.
@@ -142,14 +151,13 @@ public:
 private:
     detail::bit_rows const& bits() const
     {
-        SUBLET_EXPECTS(fits_, "sublet: an interference matrix that exceeds its budget has no edges");
+        SUBLET_EXPECTS(*this, "sublet: an interference matrix that exceeds its budget has no edges");
         return bits_;
     }
 
     detail::bit_rows bits_;
     std::vector<value_id> column_; // 0, 1, 2 ...: for live_list
     std::size_t values_ = 0;
-    bool fits_ = true;
 };
 
 namespace detail {
@@ -170,7 +178,7 @@ interference_matrix matrix_from_conflicts(std::size_t values, byte_count budget,
 {
     using list = std::span<value_id const>;
     interference_matrix matrix(values, budget);
-    if (!matrix.fits()) return matrix;
+    if (!matrix) return matrix;
     walk([&](list starting, list active) {
         for (std::size_t i = 0; i != starting.size(); ++i) {
             for (value_id v : starting.first(i)) matrix.connect(starting[i], v);
@@ -204,10 +212,10 @@ interference_graph graph_from_conflicts(std::size_t values, byte_count budget, W
             else if (number[v] == none) number[v] = numbers++;
     });
 
-    if (numbers == 0 && !interference_graph::would_fit(values, edges, budget)) return {values, edges};
+    if (numbers == 0 && !interference_graph::would_fit(values, edges, budget)) return {values, edges, budget};
     if (interference_matrix::bytes_of(values) / 64 <= edges) { // sorting an edge costs about 64 bytes
         interference_matrix const matrix = matrix_from_conflicts(values, budget, walk);
-        if (matrix.fits()) return graph_of_matrix(matrix, budget);
+        if (matrix) return graph_of_matrix(matrix, budget);
     }
 
     // Visits each pair once. A pair is recorded at its value that starts again, of two such at the one with
@@ -243,7 +251,7 @@ interference_graph graph_from_conflicts(std::size_t values, byte_count budget, W
     if (numbers != 0) {
         edges = 0;
         each_pair([&](value_id, value_id) { ++edges; });
-        if (!interference_graph::would_fit(values, edges, budget)) return {values, edges};
+        if (!interference_graph::would_fit(values, edges, budget)) return {values, edges, budget};
     }
 
     table<value_id, std::uint32_t> row_end(values);
@@ -454,7 +462,7 @@ template <detail::interference_result R = interference_graph, detail::interferen
     };
     if constexpr (std::same_as<R, interference_matrix>) {
         interference_matrix matrix(values, options.budget);
-        if (matrix.fits()) each_edge([&matrix](value_id u, value_id v) { matrix.connect(u, v); });
+        if (matrix) each_edge([&matrix](value_id u, value_id v) { matrix.connect(u, v); });
         return matrix;
     } else {
         std::uint64_t edges = 0;
@@ -464,7 +472,8 @@ template <detail::interference_result R = interference_graph, detail::interferen
             while (above.rows() != u) above.close_row();
             above.append(node_id::of(+v));
         });
-        if (!interference_graph::would_fit(values, edges, options.budget)) return {values, edges};
+        if (!interference_graph::would_fit(values, edges, options.budget))
+            return {values, edges, options.budget};
         while (above.rows() != values) above.close_row();
         csr_rows<node_id, node_id> const below = above.transposed(values);
         csr_rows<node_id, node_id> all;

@@ -6,6 +6,7 @@
 /// order, in O(nodes + values + touches), and the live bytes at each position. Their peak is a lower bound on
 /// every plan in this order. An order that breaks the program is reported with its value and position.
 
+#include <sublet/counterexample.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
@@ -72,7 +73,7 @@ template <class AliasOf>
 ///     b                    [==)                          never read, but its write occupies storage
 ///
 /// A use holds the storage to the end of its step, so no result of a step shares with its operands; an early
-/// use ends where the writes of its step begin. The order is only checked: it is a violation if a use
+/// use ends where the writes of its step begin. The order is only checked: it is an error if a use
 /// precedes its def, or if a write moves across another access of the same bytes.
 
 namespace detail {
@@ -86,36 +87,20 @@ namespace detail {
 
 } // namespace detail
 
-/// The live range of each value in one order, or why the order cannot be run.
-struct live_ranges {
-    /// A value that is needed before it is there.
-    struct order_violation {
-        /// What is wrong.
-        enum class kind : std::uint8_t {
-            never_defined, ///< `value` is needed at `position` (`positions`: at the end) and has no def
-            defined_later, ///< it is needed there, and its first def is not before
-            write_moved    ///< the order swaps its write there with another access of these bytes
-        };
-
-        value_id value = no_value; ///< the value that is needed, or written
-        position_id position = 0;  ///< where it is needed, or written
-        /// What is wrong.
-        live_ranges::order_violation::kind what = live_ranges::order_violation::kind::never_defined;
-        friend bool operator==(live_ranges::order_violation, live_ranges::order_violation) = default;
-    };
-
+/// The live range of each value in one order. Converts to false if the order cannot be run: the error is the
+/// first value, by position and then by value, that is needed before it is there (at the end: at position
+/// `positions`); or, if there is none, a write that moves. Then the ranges are meaningless.
+struct live_ranges : verdict {
     /// Of each value; empty for one that is neither touched nor given nor output.
     table<value_id, live_range> of;
     std::uint32_t positions = 0; ///< how many positions the order has
-    /// The first by position, then by value; a moved write, any one, only if there is no other violation.
-    std::optional<live_ranges::order_violation> violation;
 };
 
 namespace detail {
 
 /// The first position after which an edge leads to a node that is not later in the order.  O(V + E)
 /// Requires: `order` is empty or names every node once.
-std::optional<position_id> first_backward_edge(snapshot const& p, std::vector<node_id> const& order);
+std::optional<counterexample> first_backward_edge(snapshot const& p, std::vector<node_id> const& order);
 
 } // namespace detail
 
@@ -171,9 +156,9 @@ struct ordered_bytes {
 /// listed by ascending `rank`.
 ///
 /// Complexity: O(steps + segments + touches log segments).
-[[nodiscard]] std::optional<live_ranges::order_violation>
-moved_write(snapshot const& p, ordered_bytes const& bytes, table<position_id, step_id> const& steps,
-            table<step_id, position_id> const& rank);
+[[nodiscard]] std::optional<counterexample> moved_write(snapshot const& p, ordered_bytes const& bytes,
+                                                        table<position_id, step_id> const& steps,
+                                                        table<step_id, position_id> const& rank);
 
 } // namespace detail
 
@@ -181,7 +166,7 @@ moved_write(snapshot const& p, ordered_bytes const& bytes, table<position_id, st
 ///
 /// Ensures:    an input is live from position 0, an output to the end. A value with several defs is one
 ///             value, live from its first to its last touch. A use at the end of a predecessor comes after
-///             the writes of the last step of that node. If `violation` is set, the ranges are meaningless.
+///             the writes of the last step of that node. If the order cannot be run, they are meaningless.
 /// Complexity: O(nodes + values + touches) time and memory; where an order is given, that of
 ///             find_ordered_bytes() and moved_write() for its check.
 /// Throws:     precondition_error if the order does not name every node once.
@@ -190,7 +175,7 @@ moved_write(snapshot const& p, ordered_bytes const& bytes, table<position_id, st
 template <detail::listed L>
 [[nodiscard]] live_ranges lifetimes(L const& list)
 {
-    return lifetimes(list.program(), detail::lifetimes_of(list.options()));
+    return list.named(lifetimes(list.program(), detail::lifetimes_of(list.options())));
 }
 
 // --- buffers ---------------------------------------------------------------------------------------------

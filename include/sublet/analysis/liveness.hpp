@@ -480,22 +480,16 @@ snapshot augmented(snapshot const& p, table<value_id, value_role> const& role, o
 [[nodiscard]] live_range_lists to_program_positions(snapshot const& p, live_range_lists const& augmented,
                                                     std::vector<node_id> const& order);
 
-/// A read of a value that is not given, which some path from the entry reaches without a def.
-struct undefined_value {
-    value_id value = no_value; ///< that is read
-    step_id step = no_step;    ///< that reads it; `no_step`: an output, read at the end of the program
-    bool is_written = false;   ///< some step writes it, on another path or later
-    friend bool operator==(undefined_value, undefined_value) = default;
-};
-
-/// Of the lowest such value, any read. If such reads are allowed, only of values that nothing writes.
+/// A read of a value that is not given, which some path from the entry reaches without a def: of the lowest
+/// such value, any. If such reads are allowed, only of values that nothing writes. Without a step: an output,
+/// at the end of the program. `other`: the value itself if some step writes it, on another path or later.
 ///
 /// Requires:   `augmented` are the ranges of the program.
 /// Complexity: O(values + touches), and O(V + E + touches) for each value that may be read undefined.
-[[nodiscard]] std::optional<undefined_value> undefined_read(snapshot const& p,
-                                                            live_range_lists const& augmented,
-                                                            table<value_id, value_role> const& role,
-                                                            bool is_allowed);
+[[nodiscard]] std::optional<counterexample> undefined_read(snapshot const& p,
+                                                           live_range_lists const& augmented,
+                                                           table<value_id, value_role> const& role,
+                                                           bool is_allowed);
 
 /// The nodes that the entry reaches; all of a sequence, which has no edges.
 table<node_id, unsigned char> reached_nodes(snapshot const& p);

@@ -82,23 +82,15 @@ struct listed_touches {
 /// makes the view and writes through it, so the accesses of that storage keep their order.
 
 /// The first version of a value has its id. Further versions follow after all values, in listed order.
-struct versioned_program {
-    /// Step `to` has to follow step `from` but is listed before it: `to` uses `value`, which is first defined
-    /// at `from`; or, without a value, an edge leads there.
-    struct reordering {
-        value_id value = no_value; ///< that is used; `no_value`: the order is that of an edge
-        step_id from = no_step;    ///< the step that has to come first
-        step_id to = no_step;      ///< the step that has to follow
-        friend bool operator==(versioned_program::reordering, versioned_program::reordering) = default;
-    };
-
+/// Converts to false if the listed order is none: a step uses a value that is first defined later, or an edge
+/// leads back. Then all else is meaningless.
+struct versioned_program : verdict {
     snapshot program;                       ///< nodes, steps and edges are unchanged
     table<value_id, value_id> value_of = {};    ///< of each version
     table<value_id, std::uint32_t> number = {}; ///< of each version: 0, 1, 2 ... among those of its value
     table<value_id, value_id> last = {};        ///< of each value: its last version
     table<value_id, value_role> role = {};   ///< of each version: the first is given, the last is the output
     table<value_id, value_id> alias_of = {}; ///< of each version
-    std::optional<versioned_program::reordering> violation; ///< if set, all else is meaningless
 };
 
 namespace detail {
@@ -131,7 +123,7 @@ struct version_options {
 ///             may overwrite the old one. A view refers to the version that is available when its step ends,
 ///             or to the first. A value that is used before its only def is unchanged: planners report it. If
 ///             some value has versions, an edge against the listed order, or a use of such a value before it
-///             is available, is a violation.
+///             is available, is an error.
 /// Complexity: O(V + E + values + touches) time and memory.
 /// Throws:     precondition_error if a property has not one entry per value, views form a cycle, or the order
 ///             does not name every node once.
@@ -141,7 +133,7 @@ struct version_options {
 template <detail::listed L>
 [[nodiscard]] versioned_program versions(L const& list, per_value<bool> const& same_storage = false)
 {
-    return versions(list.program(), list.options(), same_storage);
+    return list.named(versions(list.program(), list.options(), same_storage));
 }
 
 /// The options for a plan of the versions: each version has the properties of its value.

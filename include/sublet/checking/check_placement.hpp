@@ -2,7 +2,7 @@
 #ifndef SUBLET_CHECKING_CHECK_PLACEMENT_HPP
 #define SUBLET_CHECKING_CHECK_PLACEMENT_HPP
 
-/// Independent checkers of placements and slot plans. Each returns the first counterexample, or none.
+/// Independent checkers of placements and slot plans. Each returns true, or the first counterexample.
 ///
 ///     check_placement   offsets, heights, status, cost     sweep over positions, O((n + k) log (n + k))
 ///     check_proof       the reason for a lower bound       computed again; searches for few groups only
@@ -10,7 +10,7 @@
 ///
 /// Solid parts, groups and costs are derived apart from the placement algorithms.
 
-#include <sublet/checking/witness.hpp>
+#include <sublet/counterexample.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/plan.hpp>
@@ -19,111 +19,7 @@
 #include <cstdint>
 #include <optional>
 
-// --- placement fault -------------------------------------------------------------------------------------
-
-/// The first fault of a placement, with the buffers, position and bytes that show it.
-
 namespace sublet {
-
-/// Why a placement is not valid; which members count stands beside the kind.
-struct placement_fault {
-    /// The rule that is violated.
-    enum class kind : std::uint8_t {
-        foreign,       ///< a table of the placement has not the length that the problem requires
-        wrong_pool,    ///< buffer lies in pool, which it may not choose
-        unplaced,      ///< buffer needs bytes and has no offset
-        needless,      ///< buffer needs no bytes and has an offset, begin
-        misaligned,    ///< buffer lies at begin, which is no multiple of `needed`
-        off_pin,       ///< buffer lies at begin and is pinned to `needed`
-        not_colocated, ///< buffer lies at begin; its colocation with other requires `needed`
-        wrong_height,  ///< pool ends at end, but its height is given as `needed`
-        clash,         ///< buffer and other are solid at position and share bytes [begin, end)
-        unordered,     ///< of buffer and other neither clock ends before the other's begin; they share these
-        wrong_blocks, ///< of pool: a block is larger than `needed`, or they are not in order up to its height
-        crosses_block, ///< buffer lies at [begin, end) of pool, which are not in one of its blocks
-        wrong_bound,   ///< pool has lower bound `needed`, but it or its proof ends at end
-        wrong_status,  ///< the status contradicts heights, bounds and capacities (of pool)
-        wrong_cost,    ///< the chosen or the cheapest pools cost end, not `needed`
-        wrong_movement ///< end bytes moved, not `needed`
-    };
-
-    placement_fault::kind what = placement_fault::kind::clash; ///< the rule that is violated
-    buffer_id buffer = no_buffer;                              ///< the buffer that violates it
-    buffer_id other = no_buffer;                               ///< a second one
-    position_id position = 0;                                  ///< at which both are live
-    byte_count begin = 0;                                      ///< an offset: the first byte
-    byte_count end = 0;    ///< an offset: behind the last byte; or a number that was found
-    byte_count needed = 0; ///< what the rule requires
-    pool_id pool = 0;      ///< the pool of the buffer, or the one that is meant
-    friend bool operator==(placement_fault const&, placement_fault const&) = default;
-};
-
-/// Writes it as a sentence.
-template <class Stream>
-    requires requires(Stream& out, byte_count number) { out << "text" << number; }
-Stream& operator<<(Stream& out, placement_fault const& f)
-{
-    switch (f.what) {
-    case placement_fault::kind::foreign: out << "the placement does not belong to this problem"; break;
-    case placement_fault::kind::wrong_pool:
-        out << "buffer " << +f.buffer << " lies in pool " << +f.pool << ", which is not one of its own";
-        break;
-    case placement_fault::kind::unplaced:
-        out << "buffer " << +f.buffer << " needs bytes and has no offset";
-        break;
-    case placement_fault::kind::needless:
-        out << "buffer " << +f.buffer << " needs no bytes and has an offset, " << f.begin;
-        break;
-    case placement_fault::kind::misaligned:
-        out << "buffer " << +f.buffer << " lies at offset " << f.begin << " of pool " << +f.pool
-            << ", which is not a multiple of its alignment " << f.needed;
-        break;
-    case placement_fault::kind::off_pin:
-        out << "buffer " << +f.buffer << " lies at offset " << f.begin << " of pool " << +f.pool
-            << " and is pinned to " << f.needed;
-        break;
-    case placement_fault::kind::not_colocated:
-        out << "buffer " << +f.buffer << " is colocated with buffer " << +f.other
-            << " and lies elsewhere (offset " << f.begin << ", not " << f.needed << ')';
-        break;
-    case placement_fault::kind::wrong_height:
-        out << "the buffers of pool " << +f.pool << " end at " << f.end << ", but its height is given as "
-            << f.needed;
-        break;
-    case placement_fault::kind::clash:
-        out << "buffers " << +f.buffer << " and " << +f.other << " are both alive at position " << +f.position
-            << " and share bytes [" << f.begin << ", " << f.end << ") of pool " << +f.pool;
-        break;
-    case placement_fault::kind::unordered:
-        out << "buffers " << +f.buffer << " and " << +f.other
-            << " are not ordered by their clocks and share bytes [" << f.begin << ", " << f.end
-            << ") of pool " << +f.pool;
-        break;
-    case placement_fault::kind::wrong_blocks:
-        out << "the blocks of pool " << +f.pool << " are not in order, do not end at its height, or exceed "
-            << f.needed << " bytes";
-        break;
-    case placement_fault::kind::crosses_block:
-        out << "buffer " << +f.buffer << " lies at [" << f.begin << ", " << f.end << ") of pool " << +f.pool
-            << ", which are not in one of its blocks";
-        break;
-    case placement_fault::kind::wrong_bound:
-        out << "the lower bound of pool " << +f.pool << " is given as " << f.needed
-            << ", but its placement or its proof ends at " << f.end;
-        break;
-    case placement_fault::kind::wrong_status:
-        out << "the status of the placement is not what the heights, bounds and capacities say (pool "
-            << +f.pool << ')';
-        break;
-    case placement_fault::kind::wrong_cost:
-        out << "the chosen pools, or the cheapest, cost " << f.end << ", and that is given as " << f.needed;
-        break;
-    case placement_fault::kind::wrong_movement:
-        out << f.end << " bytes have moved, and they are given as " << f.needed;
-        break;
-    }
-    return out;
-}
 
 // --- check placement -------------------------------------------------------------------------------------
 
@@ -141,8 +37,8 @@ Stream& operator<<(Stream& out, placement_fault const& f)
 ///
 /// Source: Shamos and Hoey, "Geometric intersection problems", FOCS 1976.
 
-/// The first fault of `placed`, or none: then it is valid, except for the proofs of its lower bounds
-/// (check_proof). Interleaved placements are as valid as stackings.
+/// Whether `placed` is valid, except for the proofs of its lower bounds (check_proof): true, or its first
+/// fault. Interleaved placements are as valid as stackings.
 ///
 /// Requires:   alignments of at least 1; windows lie within their buffers; gaps of a buffer are disjoint.
 /// Ensures:    the first fault in this order: tables of another problem; by buffer, a pool that is not among
@@ -155,53 +51,8 @@ Stream& operator<<(Stream& out, placement_fault const& f)
 ///             with clocks of several threads also O(threads) time for each pair that shares bytes.
 /// Throws:     precondition_error if a gap, a colocation or a choice names no buffer, sums exceed 64 bits, or
 ///             clocks are not those of the buffers.
-[[nodiscard]] std::optional<placement_fault> check_placement(placement_problem const& problem,
-                                                             placement const& placed,
-                                                             placement::question const& question = {});
-
-// --- proof finding ---------------------------------------------------------------------------------------
-
-/// Whether the proof of a lower bound holds.
-struct proof_finding {
-    /// The verdict on the proof.
-    enum class outcome : std::uint8_t {
-        proved,       ///< its bound holds
-        refuted,      ///< `found` contradicts the proof
-        wrong_peak,   ///< the first position with the most live bytes is `found`, not the given one
-        not_checkable ///< too many groups, or a bound that the caller gave
-    };
-
-    proof_finding::outcome verdict = proof_finding::outcome::proved;   ///< the verdict
-    placement::proof::reason kind = placement::proof::reason::nothing; ///< of the proof
-    pool_id pool = 0;                                                  ///< the pool with that bound
-    byte_count bytes = 0; ///< the lower bound
-    byte_count found = 0; ///< live bytes, end of buffer or height of stacking; `no_limit`: interleaved
-    friend bool operator==(proof_finding const&, proof_finding const&) = default;
-};
-
-/// Writes it as a sentence.
-template <class Stream>
-    requires requires(Stream& out, byte_count number) { out << "text" << number; }
-Stream& operator<<(Stream& out, proof_finding const& f)
-{
-    out << "the proof of pool " << +f.pool << ", of " << f.bytes << " bytes, ";
-    if (f.verdict == proof_finding::outcome::proved) out << "holds";
-    else if (f.verdict == proof_finding::outcome::not_checkable) out << "is beyond what can be checked";
-    else if (f.verdict == proof_finding::outcome::wrong_peak)
-        out << "gives another peak than position " << f.found;
-    else if (f.kind == placement::proof::reason::live_bytes)
-        out << "is wrong: " << f.found << " are alive there";
-    else if (f.kind == placement::proof::reason::antichain)
-        out << "is wrong: its buffers are ordered, or have not as many bytes";
-    else if (f.kind == placement::proof::reason::top_of_pin)
-        out << "is wrong: its buffer may end at " << f.found;
-    else if (f.kind == placement::proof::reason::exhausted && f.found == no_limit)
-        out << "is wrong: its buffers can interleave, which was not tried";
-    else if (f.kind == placement::proof::reason::exhausted)
-        out << "is wrong: its buffers can be stacked within " << f.found;
-    else out << "is wrong: there is no such contradiction";
-    return out;
-}
+[[nodiscard]] verdict check_placement(placement_problem const& problem, placement const& placed,
+                                      placement::question const& question = {});
 
 // --- check proof -----------------------------------------------------------------------------------------
 
@@ -218,14 +69,14 @@ Stream& operator<<(Stream& out, proof_finding const& f)
 /// other: they have no choice, or alone they do not fit another at their pin.
 ///
 /// Requires:   `pool` is one of the placement's pools; check_placement() finds no fault.
-/// Ensures:    if the verdict is `proved`, no placement of the pool is lower. A bound by live bytes or by the
+/// Ensures:    if it holds, no placement of the pool is lower; fault::not_checkable says nothing of it. A
+/// bound by live bytes or by the
 ///             top of a buffer has to be exact.
 /// Complexity: O((n + k) log (n + k)) time, n = buffers, k = gaps and colocations; for an exhausted search,
 ///             factorial in its groups, of which there may be 8; of up to 64 that share a position 100 000
 ///             sets.
 /// Throws:     precondition_error if sums exceed 64 bits.
-[[nodiscard]] proof_finding check_proof(placement_problem const& problem, placement const& placed,
-                                        pool_id pool);
+[[nodiscard]] verdict check_proof(placement_problem const& problem, placement const& placed, pool_id pool);
 
 // --- check slots -----------------------------------------------------------------------------------------
 
@@ -242,41 +93,9 @@ Stream& operator<<(Stream& out, proof_finding const& f)
 /// twice per slot. Nodes from which every path writes the slot before reading it are skipped.
 ///
 /// Source: Fallin, "Cranelift, part 3: correctness in register allocation", 2021, which propagates symbolic
-/// values through registers. Here writes are propagated, so the witness names a path.
+/// values through registers. Here writes are propagated, so the counterexample names a path.
 
-/// Why a slot plan is not valid.
-struct slot_witness {
-    fault what = fault::clash; ///< clash; unplaced: needs a slot; foreign_plan: not one of this program
-    value_id value = no_value; ///< the value that is lost, or has no slot
-    value_id other = no_value; ///< the content of `slot` when `step` reads `value`, or written with it
-    slot_id slot = no_slot;    ///< the slot that `value` has
-    step_id step = no_step;    ///< reads, holds or writes `value`
-    step_id written = no_step; ///< writes `other`; `no_step`: given
-    friend bool operator==(slot_witness const&, slot_witness const&) = default;
-};
-
-/// Writes it as a sentence.
-template <class Stream>
-    requires requires(Stream& out, byte_count number) { out << "text" << number; }
-Stream& operator<<(Stream& out, slot_witness const& w)
-{
-    if (w.what == fault::foreign_plan) {
-        out << "the plan is not one of this program";
-    } else if (w.what == fault::unplaced) {
-        out << "value " << +w.value << " is written at step " << +w.step << " and has no slot";
-    } else if (w.written == w.step) {
-        out << "values " << +w.value << " and " << +w.other << " are both in slot " << +w.slot << " at step "
-            << +w.step;
-    } else {
-        out << "value " << +w.value << " is read at step " << +w.step << ", and slot " << +w.slot
-            << " holds value " << +w.other;
-        if (w.written == no_step) out << ", given at the start";
-        else out << ", written at step " << +w.written;
-    }
-    return out;
-}
-
-/// The first read on some path that finds another value than its own, or none: the plan is valid.
+/// Whether a plan is valid: true, or the first read on some path that finds another value than its own.
 ///
 /// Successors are alternatives and every path counts, also from nodes that the entry does not reach. A step
 /// reads, then writes; what it holds and writes is disjoint, unless the step may write the result over that
@@ -292,7 +111,7 @@ Stream& operator<<(Stream& out, slot_witness const& w)
 /// Complexity: O(V + E + t + n + w) time, t = touches, n = slots; w sums, over the s slots that several
 ///             values share, the nodes and edges on paths from a write to a read of it: at most s (V + E).
 ///             O(V + E + t + n) memory.
-[[nodiscard]] std::optional<slot_witness> check_slots(snapshot const& p, slot_plan const& plan);
+[[nodiscard]] verdict check_slots(snapshot const& p, slot_plan const& plan);
 
 } // namespace sublet
 

@@ -2,7 +2,7 @@
 #ifndef SUBLET_CHECKING_CHECK_PLAN_HPP
 #define SUBLET_CHECKING_CHECK_PLAN_HPP
 
-/// Checkers of memory plans. Each returns the first counterexample, or none: then the plan is valid.
+/// Checkers of memory plans. Each returns true if the plan is valid, or the first counterexample.
 ///
 ///     check_plan              one order of steps              sweep over positions, O(n log n + touches)
 ///     check_plan (symbolic)   every batch from 1 to a maximum check_plan() at both ends, and between them
@@ -10,7 +10,7 @@
 ///     check_concurrent_plan   every execution order           happens-before queries between reusing classes
 ///     fits                    a plan of a larger program      one of these, with the same places
 
-#include <sublet/checking/witness.hpp>
+#include <sublet/counterexample.hpp>
 #include <sublet/detail/plan_requirements.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
@@ -66,18 +66,19 @@ namespace detail {
 /// Ensures:    the first by position, then value; positions are those of `required`, and their number stands
 ///             for the end of the program. If such reads are allowed, only of values that no step writes.
 /// Complexity: O((values + V + E + touches) log values) without loops, as find_on_all_paths.
-[[nodiscard]] std::optional<witness> find_unwritten_read(snapshot const& p,
-                                                         detail::plan_requirements const& required,
-                                                         node_ends const& ends, flow_options const& options);
+[[nodiscard]] std::optional<counterexample> find_unwritten_read(snapshot const& p,
+                                                                detail::plan_requirements const& required,
+                                                                node_ends const& ends,
+                                                                flow_options const& options);
 
 } // namespace detail
 
 // --- check plan ------------------------------------------------------------------------------------------
 
-/// Checks a plan for steps in one order: derives what the plan must respect and finds the first violation.
+/// Checks a plan for steps in one order: derives what the plan must respect and finds the first fault.
 ///
 ///     offset 128 |         [=== b ====)           b is alive at positions 1 and 2, c at 2 and 3:
-///             96 |             [=== c ====)       the witness is "values b and c, at position 2,
+///             96 |             [=== c ====)       the error is "values b and c, at position 2,
 ///             64 | [== a ==)                      bytes [96, 112)"
 ///                +-0---1---2---3---> position
 ///
@@ -87,7 +88,7 @@ namespace detail {
 /// Source: Shamos and Hoey, "Geometric intersection problems", FOCS 1976. Here the segments are buffers, and
 /// one may begin in the bytes of another that ends: an in-place pair.
 
-/// The first reason why `plan` is no valid plan of this program under these options, or none.
+/// Whether `plan` is a valid plan of this program under these options: true, or the first reason why not.
 ///
 /// Order and reading are compared with the options; live ranges and sizes are derived again. Of the plan only
 /// offsets, pools and arena sizes count.
@@ -104,11 +105,10 @@ namespace detail {
 /// Complexity: O(n log n + nodes + steps + touches + in-place pairs) time, n = values; O(n + steps) memory.
 ///             Checking a given order takes another O(touches log touches) time, O(defs) memory.
 /// Throws:     precondition_error where a requirement is broken.
-[[nodiscard]] std::optional<witness> check_plan(snapshot const& p, memory_plan const& plan,
-                                                plan_options const& options);
+[[nodiscard]] verdict check_plan(snapshot const& p, memory_plan const& plan, plan_options const& options);
 /// The same for a listing, with its names.
 template <detail::listed L>
-[[nodiscard]] std::optional<witness> check_plan(L const& list, memory_plan const& plan)
+[[nodiscard]] verdict check_plan(L const& list, memory_plan const& plan)
 {
     return list.named(check_plan(list.program(), plan, list.options()));
 }
@@ -128,7 +128,7 @@ template <detail::listed L>
 /// unknown are so for every N. Values of one buffer have one offset, and whether they may share it depends on
 /// N only by the sizes of in-place pairs, which are compared at both ends.
 
-/// The first reason why `plan` is no valid plan for some batch from 1 to `options.max_batch`, or none.
+/// Whether `plan` is valid for every batch from 1 to `options.max_batch`: true, or the first reason why not.
 ///
 /// Requires:   as check_plan(); `options.max_batch` is at least 1.
 /// Ensures:    the first fault in this order: a plan of another program or largest batch; what check_plan()
@@ -138,15 +138,15 @@ template <detail::listed L>
 ///             buffers swap their order between two batches, or rounding takes less padding than it may.
 /// Complexity: check_plan() twice, and O(n log n), n = values.
 /// Throws:     precondition_error where a requirement is broken, or bytes reach 2^64 - 1.
-[[nodiscard]] std::optional<witness> check_plan(snapshot const& p, symbolic_plan const& plan,
-                                                symbolic_options const& options);
+[[nodiscard]] verdict check_plan(snapshot const& p, symbolic_plan const& plan,
+                                 symbolic_options const& options);
 
 // --- check flow plan -------------------------------------------------------------------------------------
 
 /// Checks a plan for control flow: every read must find the bytes that were written for it, on every path.
 ///
 ///        0: def a             a and b share bytes. The path over node 2 is valid, that over node 1 is not:
-///        /      \             the witness is "values a and b at position 1, bytes [0, 64)", where b is
+///        /      \             the error is "values a and b at position 1, bytes [0, 64)", where b is
 ///     1: def b   2:           written over a, which is read later
 ///        \      /
 ///        3: use a
@@ -155,9 +155,10 @@ template <detail::listed L>
 /// intact bytes on every path to it. A write adds its value and removes all values that overlap it. The
 /// values left are disjoint, hence ordered by offset, and those that a write overlaps are its neighbours.
 /// Where paths meet, the sets are intersected. If a read fails, a path that clobbers the value is searched
-/// for the witness (checking/detail/available_values.hpp).
+/// for the counterexample (checking/detail/available_values.hpp).
 
-/// The first read on some path that finds other bytes than were written for it, or none: the plan is valid.
+/// Whether `plan` is valid on every path: true, or the first read that finds other bytes than were written
+/// for it.
 ///
 /// Successors are alternatives, and every path from the entry counts. A step reads, then writes; what it
 /// holds and writes is disjoint, unless it may write the result over that operand. An operand of an edge is
@@ -170,19 +171,17 @@ template <detail::listed L>
 /// Ensures:    the first fault in this order: a plan of another program, reading or order; the first position
 ///             that reads what some path has not written (then by value); as check_places; by position in the
 ///             plan's order the first read that fails, or write over bytes that its step holds; inputs that
-///             overlap. The witness names the position of the clobbering write.
+///             overlap. The counterexample names the position of the clobbering write.
 /// Complexity: as find_unwritten_read and find_available: without loops O((V + E + touches) log n), and O(log
 /// n)
 ///             for each value that is written, or intact, on one path to a node and not on another one. Where
 ///             reads may be undefined, O(V + E + touches) for each that is.
 /// Throws:     precondition_error where a requirement is broken.
-[[nodiscard]] std::optional<witness> check_flow_plan(snapshot const& p, memory_plan const& plan,
-                                                     plan_options const& options,
-                                                     flow_options const& flow = {});
+[[nodiscard]] verdict check_flow_plan(snapshot const& p, memory_plan const& plan, plan_options const& options,
+                                      flow_options const& flow = {});
 /// The same for a listing, with its names.
 template <detail::listed L>
-[[nodiscard]] std::optional<witness> check_flow_plan(L const& list, memory_plan const& plan,
-                                                     flow_options const& flow = {})
+[[nodiscard]] verdict check_flow_plan(L const& list, memory_plan const& plan, flow_options const& flow = {})
 {
     return list.named(check_flow_plan(list.program(), plan, list.options(), flow));
 }
@@ -209,9 +208,9 @@ bool is_foreign(memory_plan const& plan, std::size_t steps, std::size_t values);
 
 } // namespace detail
 
-/// The first reason why `plan` is no valid plan of this program for steps that run in any order. None: in
-/// every execution that respects data, edges of the program, the sequence of steps of a node and the plan's
-/// hand-offs, every read finds what was written for it.
+/// Whether `plan` is valid for this program if its steps run in any order: true, or the first reason why not.
+/// If it is, in every execution that respects data, edges of the program, the sequence of steps of a node and
+/// the plan's hand-offs, every read finds what was written for it.
 ///
 /// Of the plan only the reading, offsets, pools, arena sizes and hand-offs count. An input is live before all
 /// steps and until its last touch, an output until after all steps. A step may write over what it reads
@@ -228,11 +227,11 @@ bool is_foreign(memory_plan const& plan, std::size_t steps, std::size_t values);
 /// Complexity: O(n log n + V + E + steps + touches) time and memory, n = values, and that of
 ///             reachability_queries for about as many queries as there are buffers.
 /// Throws:     precondition_error where a requirement is broken.
-[[nodiscard]] std::optional<witness> check_concurrent_plan(snapshot const& p, memory_plan const& plan,
-                                                           plan_options const& options);
+[[nodiscard]] verdict check_concurrent_plan(snapshot const& p, memory_plan const& plan,
+                                            plan_options const& options);
 /// The same for a listing, with its names.
 template <detail::listed L>
-[[nodiscard]] std::optional<witness> check_concurrent_plan(L const& list, memory_plan const& plan)
+[[nodiscard]] verdict check_concurrent_plan(L const& list, memory_plan const& plan)
 {
     return list.named(check_concurrent_plan(list.program(), plan, list.options()));
 }
@@ -252,22 +251,8 @@ template <detail::listed L>
 namespace detail {
 
 /// Converts to true if the plan serves the program; otherwise it has an error.
-struct fitted_plan {
-    struct verdict {
-        std::optional<witness> refuted;
-    };
+struct fitted_plan : verdict {
     memory_plan plan; ///< of this program, valid if the plan serves it: the same places and arenas
-    fitted_plan::verdict figures = {};
-
-    explicit operator bool() const noexcept { return !figures.refuted; }
-
-    /// Requires: the plan does not serve the program.
-    [[nodiscard]] witness const& error() const&
-    {
-        SUBLET_EXPECTS(figures.refuted.has_value(), "sublet: a plan that fits has no error");
-        return *figures.refuted;
-    }
-    [[nodiscard]] witness error() && { return error(); }
 };
 
 } // namespace detail

@@ -10,7 +10,7 @@
 ///     check_waits      a plan and waits of steps    every execution computes the same result
 
 #include <sublet/checking/detail/places.hpp>
-#include <sublet/checking/witness.hpp>
+#include <sublet/counterexample.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
@@ -65,30 +65,7 @@ struct race {
     friend bool operator==(race const&, race const&) = default;
 };
 
-} // namespace detail
-
-/// Writes it as a sentence.
-template <class Stream>
-    requires requires(Stream& out, byte_count number) { out << "text" << number; }
-Stream& operator<<(Stream& out, detail::race const& r)
-{
-    if (r.first_value == no_value) {
-        out << "position " << r.second << " does not wait for position " << r.first
-            << ", as an edge of the program or a hand-off requires";
-        return out;
-    }
-    out << "position " << r.first << (r.first_writes ? " writes value " : " reads value ") << +r.first_value
-        << " and position " << r.second << (r.second_writes ? " writes value " : " reads value ")
-        << +r.second_value;
-    if (r.space != detail::no_space)
-        out << ", both in bytes [" << r.begin << ", " << r.end << ") of space " << r.space;
-    out << ", and the later does not wait for the earlier";
-    return out;
-}
-
-namespace detail {
-
-[[nodiscard]] witness as_witness(race const& r);
+[[nodiscard]] counterexample unordered(race const& r);
 
 class conflict_scan {
 public:
@@ -316,122 +293,16 @@ private:
 ///
 /// Source: PyTorch's CUDA stream sanitizer (torch.cuda._sanitizer) checks the accesses of issued commands so.
 
-/// Two commands that race, or a block that is misused.
-struct stream_fault {
-    /// The rule that is violated.
-    enum class kind : std::uint8_t {
-        race,                  ///< second does not wait for first, and both touch these bytes
-        use_before_allocation, ///< second uses the block and does not wait for its allocation, first
-        use_after_release,     ///< second touches the block after its release, first
-        freed_in_use,          ///< second releases the block and does not wait for first, which touches it
-        double_release,        ///< second releases the block, as first did
-        never_allocated,       ///< second releases or touches a block not allocated before
-        double_allocation,     ///< second allocates a block that exists, by first
-        out_of_bounds,         ///< second touches bytes beyond the end of the block
-        unrecorded,            ///< second waits for an event not recorded before
-        leaked,                ///< the block, allocated by first, is never released
-        order                  ///< second does not wait for first, as required; not reported here
-    };
-
-    stream_fault::kind what = stream_fault::kind::race; ///< the rule that is violated
-    std::uint32_t first = no_step; ///< commands; `no_step`: none
-    std::uint32_t second = no_step;  ///< the later command
-    std::uint32_t first_stream = 0;  ///< the stream of the first command
-    std::uint32_t second_stream = 0; ///< the stream of the second one
-    step_id first_step = no_step; ///< the steps of the commands
-    step_id second_step = no_step;    ///< of the second command
-    value_id first_value = no_value;  ///< the value that the first command touches the bytes as
-    value_id second_value = no_value; ///< the value that the second one touches them as
-    std::uint32_t block = no_step; ///< or the event, or none
-    byte_count begin = 0;          ///< the first byte in the block
-    byte_count end = 0;            ///< behind the last byte
-    friend bool operator==(stream_fault const&, stream_fault const&) = default;
-};
-
-namespace detail {
-
-template <class Stream>
-void write_command(Stream& out, std::uint32_t command, std::uint32_t stream, step_id step, value_id value)
-{
-    out << "command " << command << " on stream " << stream;
-    if (step != no_step) out << ", step " << +step << ',';
-    if (value != no_value) out << " as value " << +value;
-}
-
-} // namespace detail
-
-/// Writes it as a sentence.
-template <class Stream>
-    requires requires(Stream& out, byte_count number) { out << "text" << number; }
-Stream& operator<<(Stream& out, stream_fault const& f)
-{
-    using kind = stream_fault::kind;
-    auto const write_first = [&] {
-        detail::write_command(out, f.first, f.first_stream, f.first_step, f.first_value);
-    };
-    auto const write_bytes = [&] {
-        out << " touches bytes [" << f.begin << ", " << f.end << ") of block " << f.block;
-    };
-    if (f.what == kind::leaked) {
-        write_first();
-        out << " allocates block " << f.block << ", which is never released";
-        return out;
-    }
-    detail::write_command(out, f.second, f.second_stream, f.second_step, f.second_value);
-    switch (f.what) {
-    case kind::race:
-        write_bytes();
-        out << " and does not wait for ";
-        write_first();
-        out << ", which touches them too";
-        break;
-    case kind::use_before_allocation:
-        out << " uses block " << f.block << " and does not wait for ";
-        write_first();
-        out << ", which allocates it";
-        break;
-    case kind::use_after_release:
-        out << " touches block " << f.block << " after ";
-        write_first();
-        out << " has released it";
-        break;
-    case kind::freed_in_use:
-        out << " releases block " << f.block << " and does not wait for ";
-        write_first();
-        out << ", which touches bytes [" << f.begin << ", " << f.end << ") of it";
-        break;
-    case kind::double_release:
-        out << " releases block " << f.block << " after ";
-        write_first();
-        out << " has released it";
-        break;
-    case kind::never_allocated: out << " uses block " << f.block << ", which was not allocated before"; break;
-    case kind::double_allocation: out << " allocates block " << f.block << ", which already exists"; break;
-    case kind::out_of_bounds:
-        write_bytes();
-        out << ", which ends before";
-        break;
-    case kind::unrecorded: out << " waits for event " << f.block << ", which was not recorded before"; break;
-    case kind::order:
-        out << " does not wait for ";
-        write_first();
-        out << ", as an edge, a hand-off or the ends of the run require";
-        break;
-    case kind::leaked: break;
-    }
-    return out;
-}
-
-/// The first fault in a list of commands, or none. `must_release`: every allocated block has to be released.
+/// Whether a list of commands is valid: true, or its first fault. `must_release`: every allocated block has
+/// to be released.
 ///
-/// Ensures:    if there is none, every execution that respects streams, events and the caller's joins
+/// Ensures:    if it is, every execution that respects streams, events and the caller's joins
 ///             performs conflicting touches in the order of the list, each while its block is allocated. If
 ///             there is one, some execution does not (or the list is malformed). Blocks are checked first,
 ///             then single touches, then pairs: the first fault is returned, with the lowest later command.
 /// Complexity: that of stream_clocks and for_conflicting_pairs(); pairs are not enumerated.
 /// Throws:     precondition_error where a command names a stream or a block that is not listed.
-[[nodiscard]] std::optional<stream_fault> check_streams(stream_commands const& list,
-                                                        bool must_release = false);
+[[nodiscard]] verdict check_streams(stream_commands const& list, bool must_release = false);
 
 // --- check waits -----------------------------------------------------------------------------------------
 
@@ -483,11 +354,10 @@ table<step_id, position_id> positions_of(table<position_id, step_id> const& step
 ///             within an arena `space` is the pool; others lie in `no_space`.
 /// Complexity: that of accesses_of(), of for_conflicting_pairs(), and of reachability_queries.
 /// Throws:     precondition_error where a requirement is broken.
-[[nodiscard]] std::optional<race> check_waits(snapshot const& p, plan_options const& options,
-                                              memory_plan const* plan,
-                                              table<position_id, step_id> const& step_at,
-                                              csr_rows<position_id, position_id> const& after,
-                                              std::vector<handoff> const& handoffs = {});
+[[nodiscard]] verdict check_waits(snapshot const& p, plan_options const& options, memory_plan const* plan,
+                                  table<position_id, step_id> const& step_at,
+                                  csr_rows<position_id, position_id> const& after,
+                                  std::vector<handoff> const& handoffs = {});
 
 } // namespace detail
 

@@ -8,7 +8,7 @@
 ///     view lo of buf, write lo           # # # # . . . .
 ///     read buf                           ^ bytes [32, 64) of buf are read, and nothing has written them
 
-#include <sublet/checking/witness.hpp>
+#include <sublet/counterexample.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
 
@@ -22,7 +22,7 @@ namespace sublet::detail {
 /// Complexity: O(values log values), and O(b s / 64) for b accesses to s segments between the borders of all
 ///             values in allocated storage; for control flow that for each round of the search for a fixed
 ///             point. O(values + touches) if no value is allocated.
-[[nodiscard]] std::optional<witness> find_unwritten(snapshot const& p, plan_options const& options);
+[[nodiscard]] std::optional<counterexample> find_unwritten(snapshot const& p, plan_options const& options);
 
 } // namespace sublet::detail
 

@@ -9,6 +9,9 @@
 ///     to add a fact       a member of plan_options, a row here, and what the compiler then asks for: what a
 ///                         listing, a plan for every batch size and the checker do with it. test/facts.cpp
 ///                         asks what each planner does.
+///     of a step           a bit of effect_record, its two functions, and a row in each_step_fact() of
+///                         graph/snapshot.hpp. What only one planner asks for (durations, the cost of running
+///                         a step again) is an option of that planner, and no fact.
 
 #include <sublet/detail/sorting.hpp>
 #include <sublet/plan.hpp>

@@ -7,7 +7,7 @@
 /// placement is no higher than with all pairs or with none.
 
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/checking/witness.hpp>
+#include <sublet/counterexample.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
@@ -27,7 +27,7 @@
 namespace sublet::detail {
 
 /// A view that is larger than its root, if there is one.
-std::optional<witness> oversized_view(buffer_table const& table);
+std::optional<counterexample> oversized_view(buffer_table const& table);
 
 /// Roots of storage that is used and not planned, because it is external or not eligible, by its lives.
 /// O(buffers)
@@ -42,7 +42,8 @@ snapshot with_view_uses(snapshot const& p, plan_options const& options);
 
 /// Lists the buffers that need storage in the plan and in the problem, under the same numbers, in O(values).
 /// Returns what refutes every plan: a view that is larger than its root, or a buffer with two pins.
-std::optional<witness> list_planned(buffer_table const& table, memory_plan& plan, placement_problem& problem);
+std::optional<counterexample> list_planned(buffer_table const& table, memory_plan& plan,
+                                           placement_problem& problem);
 
 /// Chooses the pools of the planned buffers with choices, before any are joined in place, so that the
 /// capacities in `room` hold.
@@ -53,8 +54,8 @@ void set_chosen_pools(buffer_table& buffers, plan_options const& options,
                       table<pool_id, pool_limits> const& room);
 
 /// Why a placement is no valid plan, in terms of the placed values.
-std::optional<witness> placement_witness(placement const& placed, placement_problem const& problem,
-                                         memory_plan const& plan);
+std::optional<counterexample> why_not_placed(placement const& placed, placement_problem const& problem,
+                                             memory_plan const& plan);
 
 void set_offsets(placement const& placed, memory_plan& plan);
 
@@ -97,7 +98,7 @@ struct in_place_selection {
     placement_problem problem;
     placement placed;
     std::vector<memory_plan::in_place_gain> gains; ///< of the pairs used
-    std::optional<witness> refuted;                ///< why there is no valid plan
+    verdict valid;                                 ///< why there is no valid plan
 };
 
 /// Places `buffers`, joined by some of the `pairs`; `steps` are the steps by position.

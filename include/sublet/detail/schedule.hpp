@@ -146,20 +146,13 @@ struct scheduled_graph {
 /// All these waits are added to the graph, and then those implied by a longer path are removed: the
 /// transitive reduction is the unique smallest set that orders the same steps.
 
-/// Why no hand-offs make a placement safe.
-struct handoff_clash {
-    buffer_id from = no_buffer;   ///< live to the end,
-    buffer_id to = no_buffer;     ///< or this one is live from the start; or neither is named, and
-    std::vector<step_id> cycle{}; ///< each of these would wait for the previous one, the first for the last
-    friend bool operator==(handoff_clash const&, handoff_clash const&) = default;
-};
-
-struct handoff_set {
+/// Converts to false if no hand-offs make a placement safe: the first buffer is live to the end or the other
+/// one from the start, or steps would wait for each other.
+struct handoff_set : verdict {
     std::vector<handoff> handoffs;      ///< ascending by `from`, then `to`
     std::vector<byte_count> bytes;      ///< by hand-off: bytes passed on by this hand-off only
     std::size_t takeovers = 0;          ///< pairs of buffers in which one reuses bytes of the other
     std::size_t waits = 0;              ///< pairs of steps ordered by them and by no edge
-    std::optional<handoff_clash> clash; ///< if set, there are no hand-offs
 };
 
 /// `placed` are the buffers of `lives` with pool, offset and size; one without offset or bytes is ignored.

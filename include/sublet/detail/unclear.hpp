@@ -11,7 +11,7 @@
 /// of a view that has its default is not said, and neither is an alignment that is the root's: it may be a
 /// constant, which says it of all values.
 
-#include <sublet/checking/witness.hpp>
+#include <sublet/counterexample.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>
 
@@ -26,7 +26,7 @@ namespace sublet::detail {
 ///
 /// Complexity: O(values + touches).
 /// Throws:     precondition_error if views form a cycle.
-[[nodiscard]] std::optional<witness> find_unclear(snapshot const& p, plan_options const& options);
+[[nodiscard]] std::optional<counterexample> find_unclear(snapshot const& p, plan_options const& options);
 
 } // namespace sublet::detail
 

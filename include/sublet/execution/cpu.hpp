@@ -262,7 +262,7 @@ namespace detail {
 
 /// The program for a run step by step, in the order of the plan if there is one. Unless `settings` turn the
 /// proof off, the plan is sound, and no edge leads back. `plan` may be null.
-/// Throws: unsound_plan with a witness; errors of lower_planned().
+/// Throws: unsound_plan with a counterexample; errors of lower_planned().
 [[nodiscard]] lowered_program proved_sequence(snapshot const& p, plan_options const& options,
                                               memory_plan const* plan, executor_options const& settings);
 

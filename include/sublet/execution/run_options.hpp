@@ -6,7 +6,7 @@
 /// source with an exact limit, a futex lock after Drepper, "Futexes are tricky", 2005, and the concepts of a
 /// device with streams, events and graphs. Exceptions allocate nothing.
 
-#include <sublet/checking/witness.hpp>
+#include <sublet/counterexample.hpp>
 #include <sublet/detail/text.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
@@ -67,7 +67,7 @@ private:
 
 /// The errors of a run, with the ids of the step and the values.
 ///
-///     before a run   unsound_plan       the plan or the order is invalid, with a witness
+///     before a run   unsound_plan       the plan or the order is invalid, with a counterexample
 ///                    unusable_value     the caller has not supplied storage or contents of a value
 ///     in a run       run_error          a kernel threw: the step and the exception
 ///                    allocation_error   a run_error: an allocation failed, with its bytes
@@ -85,9 +85,9 @@ void write_cause(bounded_text& out, std::exception_ptr const& cause);
 /// The plan is not valid, or the program cannot run in its order; no step has run.
 class unsound_plan : public precondition_error {
 public:
-    /// Copies the witness.
-    explicit unsound_plan(witness const& why)
-        : precondition_error("sublet: a plan is not sound"), why_(std::make_shared<witness const>(why))
+    /// Copies the counterexample.
+    explicit unsound_plan(counterexample const& why)
+        : precondition_error("sublet: a plan is not sound"), why_(std::make_shared<counterexample const>(why))
     {
         bool const is_order = why.what == fault::used_undefined || why.what == fault::write_moved;
         text_ << (is_order                            ? "sublet: a program cannot run in this order"
@@ -97,10 +97,10 @@ public:
     }
     char const* what() const noexcept override { return text_.text(); }
     /// The counterexample; it lives as long as the exception or a copy.
-    [[nodiscard]] witness const& why() const noexcept { return *why_; }
+    [[nodiscard]] counterexample const& why() const noexcept { return *why_; }
 
 private:
-    std::shared_ptr<witness const> why_; // so that copies of the exception do not throw
+    std::shared_ptr<counterexample const> why_; // so that copies of the exception do not throw
     detail::bounded_text text_;
 };
 

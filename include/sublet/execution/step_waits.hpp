@@ -7,7 +7,7 @@
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_plan.hpp>
-#include <sublet/checking/witness.hpp>
+#include <sublet/counterexample.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/storage.hpp>
@@ -120,7 +120,7 @@ public:
 
     /// The first write that is reordered with another access of its bytes.
     /// Complexity: that of detail::moved_write().
-    std::optional<witness> moved_write(table<position_id, step_id> const& steps) const;
+    std::optional<counterexample> moved_write(table<position_id, step_id> const& steps) const;
 
     /// The order that keeps all writes, beyond data and edges: storage_order().
     std::vector<handoff> handoffs() const;
@@ -232,7 +232,7 @@ private:
     void add_steps(step_id from, step_id to, step_waits::kind why)
     {
         if (position_of_[from] >= position_of_[to])
-            throw unsound_plan({.what = fault::leads_back, .position = position_of_[from]});
+            throw unsound_plan({fault::leads_back, counterexample::waiting{.position = position_of_[from]}});
         add(position_of_[from], position_of_[to], why);
     }
 

@@ -332,17 +332,15 @@ template <detail::memory_mode Mode>
                                           memory_plan const* plan, detail::lowered_program const& lowered,
                                           stream_schedule const& schedule, bool keeps_io_addresses = false);
 
-/// The first fault of a schedule, or none: then every order in which a device may execute it leaves what the
-/// lowered program leaves step by step, and the next run begins after all of it.
+/// Whether a schedule is valid: true, or its first fault. If it is, every order in which a device may execute
+/// it leaves what the lowered program leaves step by step, and the next run begins after all of it.
 ///
 /// Requires:   as commands_of(); `settings` are the options that the schedule was made with.
 /// Complexity: that of accesses_of() and check_streams().
 /// Throws:     precondition_error where a requirement is broken.
-[[nodiscard]] std::optional<stream_fault> check_schedule(snapshot const& p, plan_options const& options,
-                                                         memory_plan const* plan,
-                                                         detail::lowered_program const& lowered,
-                                                         stream_schedule const& schedule,
-                                                         stream_options const& settings = {});
+[[nodiscard]] verdict check_schedule(snapshot const& p, plan_options const& options, memory_plan const* plan,
+                                     detail::lowered_program const& lowered, stream_schedule const& schedule,
+                                     stream_options const& settings = {});
 
 } // namespace detail
 

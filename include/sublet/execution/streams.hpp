@@ -149,7 +149,7 @@ private:
         schedule_ = detail::schedule_streams(order_, mode, streams,
                                              settings.check >= executor_options::checks::paint);
         SUBLET_EXPECTS(!settings.prove || settings.check == executor_options::checks::off ||
-                           !check_schedule(p, options, plan, lowered_, schedule_, streams),
+                           check_schedule(p, options, plan, lowered_, schedule_, streams),
                        "sublet: a schedule of streams does not keep the order of its program");
         handles_.ensure(schedule_.streams, schedule_.events);
         if constexpr (std::same_as<Mode, arena>) allocate_arenas(mode);

@@ -125,6 +125,8 @@ struct overwrite {
     friend bool operator==(overwrite, overwrite) = default;
 };
 
+namespace detail {
+
 /// A step says of what its view is a part.
 struct said_view {
     step_id step;      ///< the step that says it
@@ -134,8 +136,6 @@ struct said_view {
     friend bool operator==(said_view const&, said_view const&) = default;
 };
 
-namespace detail {
-
 /// The storage behind effect sinks. Steps are numbered across all nodes.
 struct effect_record {
     std::vector<touch> touches;
@@ -143,7 +143,7 @@ struct effect_record {
     std::vector<edge_use> edge_uses;
     std::vector<overwrite> overwrites;
     std::vector<said_view> said_views;
-    enum : unsigned char { recomputable = 1, only_views = 2 };
+    enum : unsigned char { recomputable = 1, only_views = 2, end_of_said = 4 }; // each_step_fact() lists them
     std::vector<unsigned char> said; // by step, up to the last one that says something: a set of these
     bool has_writes = false; // some touch changes a value in place
     bool has_views = false;  // some touch makes a view

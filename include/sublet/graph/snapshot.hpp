@@ -135,7 +135,7 @@ public:
     }
 
     /// What steps say that their views are parts of, ascending by step.
-    [[nodiscard]] std::span<said_view const> said_views() const
+    [[nodiscard]] std::span<detail::said_view const> said_views() const
     {
         return {record_.said_views.data(), record_.said_views.size()};
     }
@@ -307,11 +307,39 @@ template <class Options>
     return asked;
 }
 
-/// Says of the step that is recorded what step s of p says of itself.
-inline void copy_promises(snapshot const& p, step_id s, effect_sink& sink)
+/// A fact that a step says of itself, with what is said of a step that is made from it or beside it.
+struct step_fact {
+    char const* name;
+    unsigned char bit;
+    bool (snapshot::*read)(step_id) const;
+    void (effect_sink::*say)(bool);
+    bool of_copy;   ///< what a step says that only copies bytes out or back
+    bool of_border; ///< what the begin and the end of a step with bodies say
+};
+
+/// The table of these, as each_value_fact() is for values: calls visit(fact) for each.
+template <class Visit>
+constexpr void each_step_fact(Visit visit)
 {
-    sink.may_recompute(p.may_recompute(s));
-    sink.only_views(p.only_views(s));
+    visit(step_fact{"may_recompute", effect_record::recomputable, &snapshot::may_recompute,
+                    &effect_sink::may_recompute, false, false});
+    visit(step_fact{"only_views", effect_record::only_views, &snapshot::only_views, &effect_sink::only_views,
+                    true, true});
+}
+
+/// A bit without a row does not compile.
+constexpr unsigned bits_of_step_facts()
+{
+    unsigned bits = 0;
+    each_step_fact([&bits](step_fact const& fact) { bits |= fact.bit; });
+    return bits;
+}
+static_assert(bits_of_step_facts() == effect_record::end_of_said - 1);
+
+/// Says of the step that is recorded what step s of p says of itself.
+inline void copy_step_facts(snapshot const& p, step_id s, effect_sink& sink)
+{
+    each_step_fact([&](step_fact const& fact) { (sink.*fact.say)((p.*fact.read)(s)); });
 }
 
 /// A program with the nodes and edges of `like`, and other effects.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/advise_memory.hpp>
-#include <sublet/checking/witness.hpp>
+#include <sublet/counterexample.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/sharing/in_place.hpp>
@@ -326,8 +326,8 @@ private:
                 auto const [kind, of] = result_.steps[step_id::of(+n)];
                 bool const is_copy =
                     kind == spilled_program::kind::copied_out || kind == spilled_program::kind::copied_back;
-                sink.may_recompute(!is_copy && p_.may_recompute(of));
-                sink.only_views(); // or plan_memory() has refused the program
+                if (!is_copy) copy_step_facts(p_, of, sink);
+                else each_step_fact([&](step_fact const& fact) { (sink.*fact.say)(fact.of_copy); });
                 for (; pair != overwrites_.size() && overwrites_[pair].step == +n; ++pair)
                     sink.may_overwrite(overwrites_[pair].in, overwrites_[pair].out);
                 for (; use != edge_uses_.size() && next[edge_uses_[use].pred] == n; ++use)
@@ -642,8 +642,7 @@ SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& g
                                              &advice_options::movable);
     advice_options const& how = *asked_advice;
     memory_advice advice{plan_memory(p, options), {}, {}, 0, {}, options};
-    auto const& refuted = advice.figures.refuted;
-    if (refuted && refuted->what != fault::over_capacity) return advice;
+    if (!advice && advice.error().what != fault::over_capacity) return advice;
 
     detail::spill_problem spill(p, options, how);
     auto const apply = [&](std::vector<detail::spill_candidate> const& chosen) {
@@ -651,8 +650,8 @@ SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& g
         advice.options = advice.spilled.options(options);
         static_cast<planned_memory&>(advice) = plan_memory(advice.spilled.program, advice.options);
     };
-    if (!refuted) apply({});
-    for (int round = 0; round == 0 || (refuted && round != 8); ++round) {
+    if (advice) apply({});
+    for (int round = 0; round == 0 || (!advice && round != 8); ++round) {
         detail::spill_set const spills = advise(spill.problem, spill.times);
         advice.pools.clear();
         spill.least.resize(spills.pools.size());
@@ -662,7 +661,7 @@ SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& g
             advice.pools.push_back({spills.pools[pool].peak_before, spills.pools[pool].peak_after, bytes,
                                     has_step ? spill.steps[at] : no_step});
         }
-        if (!refuted) break; // the program fits without spills
+        if (advice) break; // the program fits without spills
         advice.suggestions.clear();
         advice.cost = spills.cost;
         std::vector<detail::spill_candidate> chosen;
@@ -675,7 +674,7 @@ SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& g
                                           spill.times.intervals[i].cost});
         }
         apply(chosen);
-        if (!refuted || refuted->what != fault::over_capacity || !spills.is_enough) break;
+        if (advice || advice.error().what != fault::over_capacity || !spills.is_enough) break;
         for (pool_id pool = 0; pool != options.pools.size(); ++pool) {
             byte_count const capacity = options.pools[pool].capacity;
             byte_count const height =

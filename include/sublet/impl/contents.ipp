@@ -111,14 +111,13 @@ public:
         for (value_id v = 0; v != of_.size(); ++v)
             if (has_role(role_[v], value_role::output)) read(v, no_step, written, missing);
     }
-    [[nodiscard]] witness as_witness(value_id v, step_id s, std::uint32_t segment) const
+    [[nodiscard]] counterexample unwritten(value_id v, step_id s, std::uint32_t segment) const
     {
-        return {.what = fault::unwritten,
-                .value = v,
-                .other = root_[v],
-                .begin = first_byte_[segment],
-                .end = first_byte_[segment + 1],
-                .step = s};
+        return {fault::unwritten, counterexample::access{.value = v,
+                                                         .other = root_[v],
+                                                         .step = s,
+                                                         .begin = first_byte_[segment],
+                                                         .end = first_byte_[segment + 1]}};
     }
 
 private:
@@ -141,16 +140,16 @@ private:
     std::vector<byte_count> first_byte_; // by segment, and the end of each storage
 };
 
-SUBLET_DECL std::optional<witness> find_unwritten(snapshot const& p, plan_options const& options)
+SUBLET_DECL std::optional<counterexample> find_unwritten(snapshot const& p, plan_options const& options)
 {
     if (!p.has_allocations()) return std::nullopt;
     auto const at_end = csr_rows<node_id, value_id>::gathered(p.nodes(), [&](auto add) {
         for (edge_use u : p.edge_uses()) add(u.pred, u.value);
     });
-    std::optional<witness> first;
+    std::optional<counterexample> first;
     auto run_as_listed = [&](written_segments const& segments) {
         auto missing = [&](value_id v, step_id s, std::uint32_t segment) {
-            if (!first || s < first->step) first = segments.as_witness(v, s, segment);
+            if (!first || s < first->step()) first = segments.unwritten(v, s, segment);
         };
         written_segments::set written = segments.with_all(false);
         for (node_id n = 0; n != p.nodes(); ++n) {
@@ -167,7 +166,7 @@ SUBLET_DECL std::optional<witness> find_unwritten(snapshot const& p, plan_option
     }
     if (first || segments.is_empty()) return first;
     auto missing = [&](value_id v, step_id s, std::uint32_t segment) {
-        if (!first) first = segments.as_witness(v, s, segment);
+        if (!first) first = segments.unwritten(v, s, segment);
     };
     auto nothing = [](value_id, step_id, std::uint32_t) {};
     // What is written on all paths to a node: everything, until a path is seen.

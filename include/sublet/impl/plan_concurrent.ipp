@@ -21,7 +21,7 @@ namespace sublet::detail {
 SUBLET_DECL live_ranges touch_ranges(snapshot const& p, table<value_id, value_role> const& role)
 {
     auto const steps = static_cast<std::uint32_t>(p.steps());
-    live_ranges lives{table<value_id, live_range>(p.values()), steps, std::nullopt};
+    live_ranges lives{{}, table<value_id, live_range>(p.values()), steps};
     auto touched = [&lives](value_id v, step_id s) { // in the listed order
         auto const at = position_id::of(+s);
         lives.of[v] = hull(lives.of[v], {at, at + 1});
@@ -34,23 +34,6 @@ SUBLET_DECL live_ranges touch_ranges(snapshot const& p, table<value_id, value_ro
         if (has_role(role[v], value_role::output) && steps != 0) touched(v, steps - 1);
     }
     return lives;
-}
-
-SUBLET_DECL witness as_witness(dependence_violation const& v)
-{
-    step_id const last = v.steps.empty() ? no_step : v.steps.back();
-    switch (v.what) {
-    case dependence_violation::kind::several_defs:
-        return {.what = fault::several_defs,
-                .value = v.value,
-                .needed = v.steps.size() == 2 && v.steps.front() == no_step,
-                .step = last};
-    case dependence_violation::kind::cycle: return {.what = fault::cycle, .step = last, .schedule = v.steps};
-    case dependence_violation::kind::defined_later:
-        return {.what = fault::used_undefined, .value = v.value, .other = v.value, .step = last};
-    case dependence_violation::kind::never_defined: break;
-    }
-    return {.what = fault::used_undefined, .value = v.value, .step = last};
 }
 
 /// Divides each pool that does not fit a block: the buffers that end within a block are placed again without
@@ -191,16 +174,12 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
     result.figures.steps = p.steps();
     result.figures.values = p.values();
 
-    result.figures.refuted = find_unclear(p, options);
-    if (result.figures.refuted) return result;
+    if (!result.figures.refute(find_unclear(p, options))) return result;
     auto const role = options.role.tabulate(p.values(), "role");
     dependence_graph const g = dependences(p, dependences_of(options, wanted.handoffs));
-    if (g.violation) {
-        result.figures.refuted = as_witness(*g.violation);
-        return result;
-    }
+    if (!result.figures.refute(g)) return result;
     buffer_table table = gather_buffers(touch_ranges(p, role), options);
-    result.figures.refuted = oversized_view(table); // of classes before they are joined
+    result.figures.refute(oversized_view(table)); // of classes before they are joined
     result.figures.external = external_roots(table);
     set_chosen_pools(table, options, room);
     bool const has_pairs = options.in_place && !p.overwrites().empty();
@@ -213,8 +192,7 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
         result.in_place.push_back({pair, no_size, no_size});
 
     placement_problem problem{{}, options.pools};
-    if (auto const fact = list_planned(table, plan, problem); !result.figures.refuted)
-        result.figures.refuted = fact;
+    if (auto fact = list_planned(table, plan, problem); result) result.figures.refute(std::move(fact));
     concurrent_live_ranges const lives =
         concurrent_lifetimes(p, g, plan.buffers.size(), plan.buffer_of, role);
     conflict_ranges const conflicts = find_conflict_ranges(g, lives, most_conflict_ranges);
@@ -260,9 +238,9 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
     fill_report(result.figures, placed, plan);
     result.figures.is_cut_short = placed.is_cut_short || !result.is_bound_exact || result.undecided != 0;
 
-    if (!result.figures.refuted) result.figures.refuted = placement_witness(placed, problem, plan);
-    if (options.check && !result.figures.refuted) {
-        result.figures.refuted = check_concurrent_plan(p, plan, options);
+    if (result) result.figures.refute(why_not_placed(placed, problem, plan));
+    if (options.check && result) {
+        result.figures.refute(check_concurrent_plan(p, plan, options));
         result.figures.is_checked = true;
     }
     return result;
@@ -282,9 +260,9 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
     planned_concurrently result = detail::plan_concurrent(p, options, wanted, room);
     for (int i = 0; i != 8 && !options.pool_choices.empty() && !result; ++i) { // pools for every schedule
         if (result.error().what != fault::over_capacity) break;
-        pool_id const pool = result.error().pool;
-        room[pool].capacity -=
-            detail::smaller(room[pool].capacity, result.error().end - result.error().needed);
+        counterexample::place const over = *result.error().as<counterexample::place>();
+        byte_count& capacity = room[over.pool].capacity;
+        capacity -= detail::smaller(capacity, over.end - over.needed);
         result = detail::plan_concurrent(p, options, wanted, room);
     }
     result.figures.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/liveness.hpp>
-#include <sublet/checking/witness.hpp>
+#include <sublet/counterexample.hpp>
 #include <sublet/detail/planned_buffers.hpp>
-#include <sublet/detail/unclear.hpp>
 #include <sublet/detail/segment_tree.hpp>
+#include <sublet/detail/unclear.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/pack.hpp>
 #include <sublet/placement/problem.hpp>
@@ -302,22 +302,20 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& 
     result.figures.steps = p.steps();
     result.figures.values = p.values();
 
-    result.figures.refuted = detail::find_unclear(listed, *asked);
-    if (result.figures.refuted && flow.allows_undefined && result.figures.refuted->what == fault::unwritten)
-        result.figures.refuted.reset();
-    if (result.figures.refuted) return result;
+    auto unclear = detail::find_unclear(listed, *asked);
+    if (unclear && flow.allows_undefined && unclear->what == fault::unwritten) unclear.reset();
+    if (!result.figures.refute(std::move(unclear))) return result;
     sublet::table<value_id, value_role> const role = options.role.tabulate(p.values(), "role");
     sublet::table<position_id, step_id> const steps = detail::steps_in_order(p, plan.order);
     sublet::table<step_id, position_id> position(steps.size(), 0); // in the augmented program
     for (position_id at = 0; at != steps.size(); ++at) position[steps[at]] = at + 1;
     live_range_lists augmented = cfg_live_ranges(p, role, plan.order, detail::operand_end::held);
     if (auto const read = detail::undefined_read(p, augmented, role, flow.allows_undefined)) {
-        auto const at = read->step == no_step ? position_id::of(steps.size())
-                                              : position_id{position[read->step] - 1};
-        result.figures.refuted = witness{.what = fault::used_undefined,
-                                         .value = read->value,
-                                         .other = read->is_written ? read->value : no_value,
-                                         .position = at};
+        auto const at =
+            read->step() == no_step ? position_id::of(steps.size()) : position_id{position[read->step()] - 1};
+        result.figures.refute(counterexample{
+            fault::used_undefined,
+            counterexample::access{.value = read->value(), .other = read->other(), .position = at}});
         return result;
     }
     sublet::table<value_id, unsigned char> const is_unwritten = detail::read_unwritten(augmented, role);
@@ -325,7 +323,7 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& 
         augmented = detail::where_written(p, augmented, is_unwritten, plan.order, position, true);
     live_range_lists const lives = detail::to_program_positions(p, augmented, plan.order);
     buffer_table table = gather_buffers(detail::hulls(p, lives), options);
-    result.figures.refuted = detail::oversized_view(table); // of classes before they are joined
+    result.figures.refute(detail::oversized_view(table)); // of classes before they are joined
     detail::drop_unwritten(p, table);
     result.figures.external = detail::external_roots(p, table);
     detail::set_chosen_pools(table, options, options.pools);
@@ -341,8 +339,8 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& 
     }
 
     placement_problem problem{{}, options.pools};
-    if (auto const fact = detail::list_planned(table, plan, problem); !result.figures.refuted)
-        result.figures.refuted = fact;
+    if (auto fact = detail::list_planned(table, plan, problem); result)
+        result.figures.refute(std::move(fact));
     result.lives = detail::set_live_ranges(p, position, lives, is_unwritten, plan, problem);
     placement placed = pack(problem, detail::pack_budgets(options.effort));
     if (!are_exact) { // the bounds of pack() hold for these pairs only
@@ -361,9 +359,9 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& 
         if (buffer_id const b = plan.buffer_of[o.in]; b != no_buffer && b == plan.buffer_of[o.out])
             result.in_place.push_back({{o.step, o.in, o.out, plan.buffers[b].size}, no_size, no_size});
 
-    if (!result.figures.refuted) result.figures.refuted = detail::placement_witness(placed, problem, plan);
-    if (options.check && !result.figures.refuted) {
-        result.figures.refuted = check_flow_plan(listed, plan, *asked, flow);
+    if (result) result.figures.refute(detail::why_not_placed(placed, problem, plan));
+    if (options.check && result) {
+        result.figures.refute(check_flow_plan(listed, plan, *asked, flow));
         result.figures.is_checked = true;
     }
     result.figures.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/checking/check_plan.hpp>
-#include <sublet/checking/witness.hpp>
+#include <sublet/counterexample.hpp>
 #include <sublet/detail/planned_buffers.hpp>
 #include <sublet/detail/schedule.hpp>
 #include <sublet/detail/sorting.hpp>
@@ -174,9 +174,8 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
     plan_options unchecked = options;
     unchecked.check = false;
     static_cast<planned_memory&>(result) = plan_concurrent(p, unchecked, {.handoffs = wanted.handoffs});
-    bool const is_placed = !result.figures.refuted || result.figures.refuted->what == fault::over_capacity;
-    if (!is_placed && result.figures.refuted->what != fault::clash)
-        return result; // hand-offs may resolve two pins
+    bool const is_placed = result || result.error().what == fault::over_capacity;
+    if (!is_placed && result.error().what != fault::clash) return result; // hand-offs may resolve two pins
     result.bytes_without = result.figures.arena_bytes;
 
     auto const role = options.role.tabulate(p.values(), "role");
@@ -259,8 +258,8 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
         result.critical_path_with =
             detail::parallel_schedule(dependences(p, graph), wanted.duration).critical_path;
     }
-    if (options.check && !result.figures.refuted) {
-        result.figures.refuted = check_concurrent_plan(p, plan, options);
+    if (options.check && result) {
+        result.figures.refute(check_concurrent_plan(p, plan, options));
         result.figures.is_checked = true;
     }
     result.figures.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;

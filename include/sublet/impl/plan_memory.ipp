@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_plan.hpp>
-#include <sublet/checking/witness.hpp>
+#include <sublet/counterexample.hpp>
 #include <sublet/detail/planned_buffers.hpp>
 #include <sublet/detail/unclear.hpp>
 #include <sublet/impl/config.hpp>
@@ -27,23 +27,11 @@ SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& gi
     result.figures.steps = p.steps();
     result.figures.values = p.values();
 
-    result.figures.refuted = detail::find_unclear(p, options);
-    if (result.figures.refuted) return result;
+    if (!result.figures.refute(detail::find_unclear(p, options))) return result;
     live_ranges const lives = lifetimes(p, detail::lifetimes_of(options));
-    if (lives.violation) {
-        auto const [value, position, what] = *lives.violation;
-        bool const is_moved = what == live_ranges::order_violation::kind::write_moved;
-        result.figures.refuted =
-            witness{.what = is_moved ? fault::write_moved : fault::used_undefined,
-                    .value = value,
-                    .other = what == live_ranges::order_violation::kind::defined_later ? value : no_value,
-                    .position = position};
+    if (!result.figures.refute(lives) ||
+        !result.figures.refute(detail::first_backward_edge(p, options.order)))
         return result;
-    }
-    if (auto const position = detail::first_backward_edge(p, options.order)) {
-        result.figures.refuted = witness{.what = fault::leads_back, .position = *position};
-        return result;
-    }
     buffer_table table = gather_buffers(lives, options);
     result.figures.external = detail::external_roots(table);
     detail::set_chosen_pools(table, options, options.pools);
@@ -56,15 +44,14 @@ SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& gi
     found.plan.order = options.order;
     plan = std::move(found.plan);
     result.in_place = std::move(found.gains);
-    result.figures.refuted = detail::oversized_view(table); // of classes before they are joined
-    if (!result.figures.refuted) result.figures.refuted = found.refuted;
+    if (result.figures.refute(detail::oversized_view(table))) // of classes before they are joined
+        result.figures.refute(std::move(found.valid));
     detail::set_offsets(found.placed, plan);
     detail::fill_report(result.figures, found.placed, plan);
 
-    if (!result.figures.refuted)
-        result.figures.refuted = detail::placement_witness(found.placed, found.problem, plan);
-    if (options.check && !result.figures.refuted) {
-        result.figures.refuted = check_plan(p, plan, options);
+    if (result) result.figures.refute(detail::why_not_placed(found.placed, found.problem, plan));
+    if (options.check && result) {
+        result.figures.refute(check_plan(p, plan, options));
         result.figures.is_checked = true;
     }
     result.figures.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;

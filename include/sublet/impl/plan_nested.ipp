@@ -100,9 +100,9 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, table<program_id, p
     return all;
 }
 
-SUBLET_DECL std::optional<witness> unlike_borders(program_tree const& tree, flat_tree const& flat,
-                                                  table<program_id, plan_options> const& options,
-                                                  plan_options const& all)
+SUBLET_DECL std::optional<counterexample> unlike_borders(program_tree const& tree, flat_tree const& flat,
+                                                         table<program_id, plan_options> const& options,
+                                                         plan_options const& all)
 {
     buffer_classes const classes =
         aliases(flat.value_of.size(), [&all](value_id v) { return all.alias_of[v]; });
@@ -110,13 +110,13 @@ SUBLET_DECL std::optional<witness> unlike_borders(program_tree const& tree, flat
         offsets_in_roots(all.alias_of.tabulate(flat.value_of.size()), all.view_offset.tabulate(flat.value_of.size()));
     auto root = [&classes](value_id v) { return classes.root[classes.buffer_of[v]]; };
     plan_options const nothing{.bytes = no_size}; // is said
-    std::optional<witness> found;
+    std::optional<counterexample> found;
     auto unlike = [&found](fault what, tree_value one, tree_value other, char const* fact, byte_count is,
                            byte_count should_be) {
         if (found || is == should_be) return;
         // The two may be one flat value: they have ids of their own, for their names.
-        found = witness{.what = what, .value = 0, .other = 1, .end = is, .needed = should_be};
-        found->fact = fact;
+        found = counterexample{
+            what, counterexample::view{.value = 0, .other = 1, .end = is, .needed = should_be, .fact = fact}};
         found->value_in_tree = one;
         found->other_in_tree = other;
     };
@@ -198,7 +198,7 @@ SUBLET_DECL planned_nested plan_nested(program_tree const& tree, table<program_i
     if (auto unlike = detail::unlike_borders(tree, flat, options, all)) {
         result.plan.valid_for = result.figures.reading = program_reading::control_flow;
         result.plan.buffer_of.assign(flat.value_of.size(), no_buffer);
-        result.figures.refuted = std::move(unlike);
+        result.figures.refute(std::move(unlike));
         return result;
     }
     static_cast<planned_flow&>(result) = plan_flow(flat.program, all, how);
@@ -214,13 +214,13 @@ SUBLET_DECL planned_nested plan_nested(program_tree const& tree, table<program_i
         value_id const root = classes.root[classes.buffer_of[m.from]]; // sizes a view
         if (!is_there && all.bytes[root] != 0) result.copies.push_back(m);
     }
-    if (result.figures.refuted) {
+    if (!result) {
         auto named = [&](value_id v) { return v == no_value ? detail::tree_value{} : flat.value_of[v]; };
-        witness& w = *result.figures.refuted;
+        counterexample& why = result.figures.error();
         table<position_id, step_id> const steps = detail::steps_in_order(flat.program, plan.order);
-        w.value_in_tree = named(w.value);
-        w.other_in_tree = named(w.other);
-        if (w.position < steps.size()) w.step = steps[w.position];
+        why.value_in_tree = named(why.value());
+        why.other_in_tree = named(why.other());
+        if (why.position() < steps.size()) detail::set_step(why, steps[why.position()]);
     }
     return result;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/checking/witness.hpp>
+#include <sublet/counterexample.hpp>
 #include <sublet/detail/planned_buffers.hpp>
 #include <sublet/detail/unclear.hpp>
 #include <sublet/graph/program.hpp>
@@ -47,7 +47,7 @@ struct equal_size_pairs {
             for (touch t : program.touches(s)) sink.add(t.kind, t.value);
             for (overwrite o : program.overwrites(s))
                 if (size[class_of[o.in]] == size[class_of[o.out]]) sink.may_overwrite(o.in, o.out);
-            copy_promises(program, s, sink);
+            copy_step_facts(program, s, sink);
         }
         for (edge_use u : program.edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
     }
@@ -57,14 +57,14 @@ struct equal_size_pairs {
 /// which are known and not 0 if and only if those of all other batches are. Returns what refutes every plan:
 /// a view that is larger than its root for the largest or the smallest batch (otherwise for none); `external`
 /// gets the roots of storage that is not planned.
-SUBLET_DECL std::optional<witness> list_symbolic(snapshot const& p, symbolic_options const& options,
-                                                 live_ranges const& lives, symbolic_plan& plan,
-                                                 std::vector<value_id>& external)
+SUBLET_DECL std::optional<counterexample> list_symbolic(snapshot const& p, symbolic_options const& options,
+                                                        live_ranges const& lives, symbolic_plan& plan,
+                                                        std::vector<value_id>& external)
 {
     auto const bytes = options.bytes.tabulate(p.values(), "bytes");
     buffer_table table = gather_buffers(lives, options.at(options.max_batch));
     external = external_roots(table);
-    std::optional<witness> refuted;
+    std::optional<counterexample> refuted;
     for (byte_count batch : {options.max_batch, byte_count{1}})
         if (auto const fact = oversized_view(gather_buffers(lives, options.at(batch))))
             refuted = fact, refuted->batch = batch;
@@ -160,27 +160,17 @@ SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options c
     for (byte_count batch : {options.max_batch, byte_count{1}, detail::smaller(options.max_batch, byte_count{2})})
         if (auto unclear = detail::find_unclear(p, options.at(batch))) {
             if (unclear->what == fault::unlike_root) unclear->batch = batch;
-            result.figures.refuted = std::move(unclear);
+            result.figures.refute(std::move(unclear));
             return result;
         }
     live_ranges const lives = lifetimes(p, detail::lifetimes_of(largest));
-    if (lives.violation) {
-        auto const [value, position, what] = *lives.violation;
-        bool const is_moved = what == live_ranges::order_violation::kind::write_moved;
-        result.figures.refuted =
-            witness{.what = is_moved ? fault::write_moved : fault::used_undefined,
-                    .value = value,
-                    .other = what == live_ranges::order_violation::kind::defined_later ? value : no_value,
-                    .position = position,
-                    .batch = 1};
-        return result;
-    }
-    if (auto const position = detail::first_backward_edge(p, options.order)) {
-        result.figures.refuted = witness{.what = fault::leads_back, .position = *position, .batch = 1};
+    if (!result.figures.refute(lives) ||
+        !result.figures.refute(detail::first_backward_edge(p, options.order))) {
+        result.figures.error().batch = 1;
         return result;
     }
     plan.buffer_of.clear();
-    result.figures.refuted = detail::list_symbolic(p, options, lives, plan, result.figures.external);
+    result.figures.refute(detail::list_symbolic(p, options, lives, plan, result.figures.external));
     detail::symbolic_packing packed = detail::pack_symbolic(plan.buffers, options.max_batch, options.mixing,
                                                             detail::pack_budgets(options.effort));
     for (buffer_id b = 0; b != plan.buffers.size(); ++b) plan.buffers[b].start = packed.start[b];
@@ -195,22 +185,21 @@ SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options c
     detail::fill_report(result.figures, plan, packed);
     result.figures.fits_up_to = detail::largest_that_fits(plan, options.pools);
 
-    if (result.figures.refuted) return result;
+    if (!result) return result;
     if (result.figures.fits_up_to != options.max_batch) {
         memory_plan const last = plan.at(options.max_batch);
-        for (pool_id pool = 0; pool != options.pools.size() && !result.figures.refuted; ++pool) {
+        for (pool_id pool = 0; pool != options.pools.size() && result; ++pool) {
             byte_count const capacity = options.pools[pool].capacity;
             bool const is_over = last.arena_bytes[pool] > capacity;
             byte_count const most = is_over ? capacity : options.pools[pool].largest_block;
             if (last.arena_bytes[pool] > most)
-                result.figures.refuted = witness{.what = is_over ? fault::over_capacity : fault::over_block,
-                                                 .end = last.arena_bytes[pool],
-                                                 .needed = most,
-                                                 .pool = pool,
-                                                 .batch = options.max_batch};
+                result.figures.refute(counterexample{
+                    .what = is_over ? fault::over_capacity : fault::over_block,
+                    .of = counterexample::place{.pool = pool, .end = last.arena_bytes[pool], .needed = most},
+                    .batch = options.max_batch});
         }
     } else if (options.check) {
-        result.figures.refuted = check_plan(p, plan, options);
+        result.figures.refute(check_plan(p, plan, options));
         result.figures.is_checked = true;
     }
     result.figures.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;

@@ -14,15 +14,14 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL std::optional<witness> oversized_view(buffer_table const& table)
+SUBLET_DECL std::optional<counterexample> oversized_view(buffer_table const& table)
 {
     if (table.oversized_view == no_value) return std::nullopt;
     buffer const& its = table.buffers[table.buffer_of[table.oversized_view]];
-    return witness{.what = fault::oversized_view,
-                   .value = table.oversized_view,
-                   .other = its.root,
-                   .end = table.oversized_bytes,
-                   .needed = its.size};
+    return counterexample{fault::oversized_view, counterexample::view{.value = table.oversized_view,
+                                                                      .other = its.root,
+                                                                      .end = table.oversized_bytes,
+                                                                      .needed = its.size}};
 }
 
 SUBLET_DECL std::vector<value_id> external_roots(buffer_table const& table)
@@ -79,16 +78,16 @@ SUBLET_DECL snapshot with_view_uses(snapshot const& p, plan_options const& optio
                     if (needs_root && !std::binary_search(made.begin(), made.end(), root)) sink.use(root);
                 }
                 for (overwrite o : p.overwrites(s)) sink.may_overwrite(o.in, o.out);
-                copy_promises(p, s, sink);
+                copy_step_facts(p, s, sink);
             }
             for (edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
         });
 }
 
-SUBLET_DECL std::optional<witness> list_planned(buffer_table const& table, memory_plan& plan,
-                                                placement_problem& problem)
+SUBLET_DECL std::optional<counterexample> list_planned(buffer_table const& table, memory_plan& plan,
+                                                       placement_problem& problem)
 {
-    std::optional<witness> refuted = oversized_view(table);
+    std::optional<counterexample> refuted = oversized_view(table);
     sublet::table<buffer_id, buffer_id> planned(table.buffers.size(), no_buffer); // in the problem
     std::size_t count = 0;
     for (buffer const& b : table.buffers) count += b.is_planned();
@@ -98,11 +97,10 @@ SUBLET_DECL std::optional<witness> list_planned(buffer_table const& table, memor
         buffer const& b = table.buffers[i];
         if (b.is_unsized()) plan.unsized.push_back(b.root);
         if (b.conflicting_pin != no_offset && !refuted && (b.is_planned() || b.is_empty_storage()))
-            refuted = witness{.what = fault::off_pin,
-                              .value = b.root,
-                              .begin = b.pinned,
-                              .needed = b.conflicting_pin,
-                              .pool = b.pool};
+            refuted = counterexample{fault::off_pin, counterexample::place{.value = b.root,
+                                                                           .pool = b.pool,
+                                                                           .begin = b.pinned,
+                                                                           .needed = b.conflicting_pin}};
         if (!b.is_planned()) continue;
         planned[i] = buffer_id::of(plan.buffers.size());
         problem.buffers.push_back({b.life, b.size, b.alignment, b.pool, b.pinned});
@@ -146,42 +144,28 @@ SUBLET_DECL void set_chosen_pools(buffer_table& table, plan_options const& optio
         if (b.is_planned()) b.pool = chosen[next++];
 }
 
-SUBLET_DECL std::optional<witness>
-placement_witness(placement const& placed, placement_problem const& problem, memory_plan const& plan)
+SUBLET_DECL std::optional<counterexample>
+why_not_placed(placement const& placed, placement_problem const& problem, memory_plan const& plan)
 {
-    if (placed.status <= placement::outcome::feasible) return std::nullopt;
-    witness w{.pool = placed.pool};
-    placement::pool_result const& pool = placed.pools[placed.pool];
-    if (pool.proof.kind == placement::proof::reason::pin_misaligned) {
-        buffer_id const b = pool.proof.buffers[0];
-        w.what = fault::misaligned;
-        w.value = plan.buffers[b].root;
-        w.begin = problem.buffers[b].pinned;
-        w.needed = plan.buffers[b].alignment;
-        if (placed.pool < problem.pools.size())
-            w.needed = combine_alignment(w.needed, problem.pools[placed.pool].alignment);
-    } else if (pool.proof.kind == placement::proof::reason::over_block) {
-        buffer_id const b = pool.proof.buffers[0];
-        w.what = fault::over_block;
-        w.value = plan.buffers[b].root;
-        w.end = plan.buffers[b].size;
-        if (problem.buffers[b].pinned != no_offset) w.end = checked_add(w.end, problem.buffers[b].pinned);
-        w.needed = problem.pools[placed.pool].largest_block;
-    } else if (pool.proof.kind == placement::proof::reason::pins_clash) {
-        buffer_id const first = pool.proof.buffers[0], second = pool.proof.buffers[1];
-        placement_problem::buffer const &a = problem.buffers[first], &b = problem.buffers[second];
-        w.what = fault::clash;
-        w.value = plan.buffers[first].root;
-        w.other = plan.buffers[second].root;
-        w.position = larger(a.life.first, b.life.first);
-        w.begin = larger(a.pinned, b.pinned);
-        w.end = smaller(a.pinned + a.size, b.pinned + b.size);
+    std::optional<counterexample> why = why_not_placed(problem, placed);
+    if (!why) return why;
+    counterexample::buffers const its = *why->as<counterexample::buffers>();
+    auto value_of = [&plan](buffer_id b) { return b == no_buffer ? no_value : plan.buffers[b].root; };
+    if (why->what == fault::clash) {
+        why->of = counterexample::overlap{.value = value_of(its.buffer),
+                                          .other = value_of(its.other),
+                                          .position = its.position,
+                                          .pool = its.pool,
+                                          .begin = its.begin,
+                                          .end = its.end};
     } else {
-        w.what = fault::over_capacity;
-        w.end = pool.height;
-        w.needed = problem.pools[placed.pool].capacity;
+        why->of = counterexample::place{.value = value_of(its.buffer),
+                                        .pool = its.pool,
+                                        .begin = its.begin,
+                                        .end = its.end,
+                                        .needed = its.needed};
     }
-    return w;
+    return why;
 }
 
 SUBLET_DECL void set_offsets(placement const& placed, memory_plan& plan)
@@ -288,7 +272,7 @@ private:
         result.problem.pools = pools_;
         buffer_table const joined = join_in_place(table_, std::move(pairs));
         result.gains = in_place_gains(joined, steps_);
-        result.refuted = list_planned(joined, result.plan, result.problem);
+        result.valid = list_planned(joined, result.plan, result.problem);
         result.placed = pack(result.problem, pack_budgets(work_));
         return result;
     }

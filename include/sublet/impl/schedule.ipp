@@ -76,7 +76,7 @@ SUBLET_DECL schedule_times parallel_schedule(dependence_graph const& g,
                                              per_value<tick_count, step_id> const& duration,
                                              parallel_schedule_options const& options)
 {
-    SUBLET_EXPECTS(!g.violation, "sublet: a program without a concurrent reading has no schedule");
+    SUBLET_EXPECTS(g, "sublet: a program without a concurrent reading has no schedule");
     auto const durations = duration.tabulate(g.position_of.size(), "duration");
     tick_count all = 0;
     for (step_id s = 0; s != durations.size(); ++s) {
@@ -247,7 +247,7 @@ void follow_occupants(concurrent_live_ranges const& lives, table<buffer_id, Buff
 SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_live_ranges const& lives,
                                       table<buffer_id, memory_plan::placed_buffer> const& placed)
 {
-    SUBLET_EXPECTS(!g.violation && g.positions() == lives.positions && lives.buffers() == placed.size(),
+    SUBLET_EXPECTS(g && g.positions() == lives.positions && lives.buffers() == placed.size(),
                    "sublet: these are lives of another graph, or other buffers");
     handoff_set result;
     auto is_edge = [&g](position_id from, position_id to) {
@@ -259,8 +259,15 @@ SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_live
     std::vector<sort_key> waits; // {from and to, bytes}: last positions of steps
     follow_occupants(lives, placed, [&](buffer_id b, buffer_id a, byte_count taken) {
         ++result.takeovers;
-        if (!result.clash && (lives.is_kept(a) || lives.begins[b].empty())) result.clash = {a, b, {}};
-        if (result.clash) return;
+        if (result && (lives.is_kept(a) || lives.begins[b].empty()))
+            result.refute(counterexample{
+                fault::clash, counterexample::buffers{.buffer = a,
+                                                      .other = b,
+                                                      .pool = placed[a].pool,
+                                                      .begin = larger(placed[a].offset, placed[b].offset),
+                                                      .end = smaller(placed[a].offset + placed[a].size,
+                                                                     placed[b].offset + placed[b].size)}});
+        if (!result) return;
         for (position_id end : lives.ends[a])
             for (position_id begin : lives.begins[b]) {
                 position_id const from = g.position_of[g.step_at[end]], to = g.position_of[g.step_at[begin]];
@@ -268,7 +275,7 @@ SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_live
                     waits.push_back({std::uint64_t{from} << 32 | to, taken, 0});
             }
     });
-    if (result.clash) return result;
+    if (!result) return result;
     sort_by_key(waits);
     for (sort_key const wait : waits) // merges equal waits and adds their bytes
         if (result.waits != 0 && waits[result.waits - 1].key == wait.key)
@@ -296,8 +303,9 @@ SUBLET_DECL handoff_set find_handoffs(dependence_graph const& g, concurrent_live
     std::vector<position_id> const order =
         topological_points(after, waiting, dependence_options::position_order::as_listed);
     if (order.size() != positions) {
-        result.clash = handoff_clash{};
-        for (position_id at : residual_cycle(after, waiting)) result.clash->cycle.push_back(g.step_at[at]);
+        std::vector<step_id> cycle;
+        for (position_id at : residual_cycle(after, waiting)) cycle.push_back(g.step_at[at]);
+        result.refute(cycle_of(std::move(cycle)));
         return result;
     }
     table<position_id, node_id> place(positions); // the index in an order that keeps all waits

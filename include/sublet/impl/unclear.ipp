@@ -30,9 +30,9 @@ private:
 };
 
 /// The first value that a step reads, if the step changes nothing and only makes views of other storage.
-SUBLET_DECL std::optional<witness> find_forgotten_write(std::span<touch const> touches, step_id s,
-                                                        table<value_id, value_id> const& alias_of,
-                                                        lazy_classes& classes)
+SUBLET_DECL std::optional<counterexample> find_forgotten_write(std::span<touch const> touches, step_id s,
+                                                               table<value_id, value_id> const& alias_of,
+                                                               lazy_classes& classes)
 {
     value_id view = no_value;
     std::size_t views = 0;
@@ -51,13 +51,14 @@ SUBLET_DECL std::optional<witness> find_forgotten_write(std::span<touch const> t
     sort_ascending(viewed);
     for (touch t : touches)
         if (!std::binary_search(viewed.begin(), viewed.end(), classes.root(t.value)))
-            return witness{.what = fault::forgotten_write, .value = t.value, .other = first, .step = s};
+            return counterexample{fault::forgotten_write,
+                                  counterexample::view{.value = t.value, .other = first, .step = s}};
     return std::nullopt;
 }
 
 /// A view that a step reads, although the step makes its root: a step reads before it writes.
-SUBLET_DECL std::optional<witness> find_early_read(std::span<touch const> touches, step_id s,
-                                                   lazy_classes& classes)
+SUBLET_DECL std::optional<counterexample> find_early_read(std::span<touch const> touches, step_id s,
+                                                          lazy_classes& classes)
 {
     std::vector<value_id> made; // ascending
     for (touch t : touches)
@@ -67,14 +68,15 @@ SUBLET_DECL std::optional<witness> find_early_read(std::span<touch const> touche
     for (touch t : touches)
         if (t.kind == touch::access::read_view &&
             std::binary_search(made.begin(), made.end(), classes.root(t.value)))
-            return witness{.what = fault::used_undefined, .value = t.value, .other = t.value, .step = s};
+            return counterexample{fault::used_undefined,
+                                  counterexample::access{.value = t.value, .other = t.value, .step = s}};
     return std::nullopt;
 }
 
 /// The first view of which something is said that does not hold for its root.
-SUBLET_DECL std::optional<witness> find_unlike_root(plan_options const& options,
-                                                    table<value_id, value_id> const& alias_of,
-                                                    lazy_classes& classes)
+SUBLET_DECL std::optional<counterexample> find_unlike_root(plan_options const& options,
+                                                           table<value_id, value_id> const& alias_of,
+                                                           lazy_classes& classes)
 {
     // A fact of which this does not say what it means of a view does not compile. Bytes are those of the view;
     // a pin is that of the root, and its contradiction is one of the placement.
@@ -85,12 +87,10 @@ SUBLET_DECL std::optional<witness> find_unlike_root(plan_options const& options,
     for (value_id v = 0; v != values; ++v) {
         if (alias_of[v] == no_value) continue;
         auto unlike = [v, &classes](char const* fact, byte_count its, byte_count of_root) {
-            return witness{.what = fault::unlike_root,
-                           .value = v,
-                           .other = classes.root(v),
-                           .end = its,
-                           .needed = of_root,
-                           .fact = fact};
+            return counterexample{
+                fault::unlike_root,
+                counterexample::view{
+                    .value = v, .other = classes.root(v), .end = its, .needed = of_root, .fact = fact}};
         };
         if (byte_count const its = options.alignment[v]; its > 1 && its != options.alignment[classes.root(v)]) {
             if (offset.empty())
@@ -106,22 +106,21 @@ SUBLET_DECL std::optional<witness> find_unlike_root(plan_options const& options,
     }
     for (plan_options::pool_choice const& c : options.pool_choices)
         if (c.value < values && alias_of[c.value] != no_value)
-            return witness{.what = fault::unlike_root,
-                           .value = c.value,
-                           .other = classes.root(c.value),
-                           .end = c.pool,
-                           .fact = "pool_choices"};
+            return counterexample{fault::unlike_root, counterexample::view{.value = c.value,
+                                                                           .other = classes.root(c.value),
+                                                                           .end = c.pool,
+                                                                           .fact = "pool_choices"}};
     return std::nullopt;
 }
 
-SUBLET_DECL std::optional<witness> find_unclear(snapshot const& p, plan_options const& options)
+SUBLET_DECL std::optional<counterexample> find_unclear(snapshot const& p, plan_options const& options)
 {
     table<value_id, value_id> const of = options.alias_of.tabulate(p.values(), "alias_of");
     bool has_views = p.has_views();
     for (value_id v = 0; v != of.size() && !has_views; ++v) has_views = of[v] != no_value;
     if (!has_views) return find_unwritten(p, options);
     lazy_classes classes(of);
-    std::optional<witness> forgotten;
+    std::optional<counterexample> forgotten;
     for (step_id s = 0; s != p.steps(); ++s) {
         std::span<touch const> const touches = p.touches(s);
         bool makes_view = false;
@@ -130,7 +129,8 @@ SUBLET_DECL std::optional<witness> find_unclear(snapshot const& p, plan_options 
             makes_view = makes_view || t.makes_view();
             if (t.makes_view() == (of[t.value] != no_value)) continue;
             (void)classes.root(t.value); // refuses a cycle of views
-            return witness{.what = fault::unclear_view, .value = t.value, .other = of[t.value], .step = s};
+            return counterexample{fault::unclear_view,
+                                  counterexample::view{.value = t.value, .other = of[t.value], .step = s}};
         }
         if (!makes_view || forgotten) continue;
         forgotten = find_early_read(touches, s, classes);

@@ -16,8 +16,9 @@
 
 namespace sublet {
 
-/// An order of the nodes, with its peak and a bound.
-struct node_order {
+/// An order of the nodes, with its peak and a bound. Converts to false if no order exists: the error is that
+/// of dependence_graph, and the other members mean nothing.
+struct node_order : verdict {
     /// How an order was found.
     enum class method : std::uint8_t {
         listed,        ///< the listed order, or the nearest possible one
@@ -36,10 +37,9 @@ struct node_order {
     byte_count given_peak = 0;  ///< of the listed order
     byte_count lower_bound = 0; ///< no order has a lower peak
     node_order::method found_by = node_order::method::listed; ///< `order`
-    std::optional<dependence_violation> violation = {}; ///< no order exists; the other members mean nothing
 
     /// Proven: no order has a lower peak. False: not proven.
-    [[nodiscard]] bool is_optimal() const { return !violation && peak == lower_bound; }
+    [[nodiscard]] bool is_optimal() const { return *this && peak == lower_bound; }
 };
 
 } // namespace sublet

@@ -41,7 +41,7 @@ namespace sublet {
 template <detail::listed L>
 [[nodiscard]] node_order order(L const& list, node_order::method method)
 {
-    return order(list.program(), list.sized_options(), method);
+    return list.named(order(list.program(), list.sized_options(), method));
 }
 
 namespace detail {
@@ -75,7 +75,7 @@ node_order order(order_graph const& g, order_limits limits = {});
 template <detail::listed L>
 [[nodiscard]] node_order order(L const& list)
 {
-    return order(list.program(), list.sized_options());
+    return list.named(order(list.program(), list.sized_options()));
 }
 
 } // namespace sublet

@@ -7,6 +7,7 @@
 /// storage allocation; Garey and Johnson, 1979, problem SR2); the most bytes live at one position are a
 /// lower bound, and often reached.
 
+#include <sublet/counterexample.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
 
@@ -121,9 +122,10 @@ namespace detail {
 ///                  be threaded through each other (problem.hpp)
 ///     infeasible   the proved bound exceeds the capacity: nothing fits
 ///
-/// If nothing fits, the offsets are those of the lowest placement found, unless pins or parts contradict
+/// The result of place() converts to false with the last two: the error names the first such pool, and what
+/// does not fit. The offsets are then those of the lowest placement found, unless pins or parts contradict
 /// each other. checking/check_placement.hpp checks a result; it shares no code with placement.
-struct placement {
+struct placement : verdict {
     /// Why no placement of a pool is lower.
     struct proof {
         /// The kinds of proof that no placement of a pool is lower than `bytes`.
@@ -200,6 +202,10 @@ namespace detail {
 }
 
 void set_overall_status(placement& all);
+
+/// What does not fit in the first pool with the worst status, in terms of buffers; none if all fit.
+[[nodiscard]] std::optional<counterexample> why_not_placed(placement_problem const& problem,
+                                                           placement const& placed);
 
 } // namespace detail
 

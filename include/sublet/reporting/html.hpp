@@ -5,7 +5,7 @@
 /// Writes one plan, or two to be compared, as one page for a browser, without any other file.
 ///
 ///     std::ofstream page("plan.html");
-///     write_html(page, plan_memory(program, options), {.names = [&](auto v) -> auto& { return ir[v].name; },
+///     write_html(page, plan_memory(program, options), {.names = [&](auto v) { return ir.tensors[v].name; },
 ///                                                      .program = &program, .options = &options});
 ///
 ///     ┌──────────────────────────────┐

@@ -25,12 +25,16 @@ namespace sublet {
 
 namespace detail {
 
+/// Numbers are none, although they convert to one.
+template <class C>
+concept character =
+    std::same_as<std::remove_cvref_t<C>, char> || std::same_as<std::remove_cvref_t<C>, char8_t> ||
+    std::same_as<std::remove_cvref_t<C>, unsigned char>;
+
 template <class R>
 concept character_range = requires(R& text) {
-                              {
-                                  *text.begin()
-                                  } -> std::convertible_to<char>;
-                              text.begin() != text.end();
+    { *text.begin() } -> character;
+    text.begin() != text.end();
                           };
 
 template <class T>
@@ -65,6 +69,8 @@ void append_name(std::vector<char>& text, Name&& name)
         appended_text digits{text};
         plain_text<appended_text>{digits} << name;
     } else if constexpr (std::convertible_to<Name, std::string_view>) {
+        if constexpr (std::is_pointer_v<named>)
+            SUBLET_EXPECTS(name != nullptr, "sublet: a name is a null pointer");
         for (char c : std::string_view(name)) text.push_back(c);
     } else {
         for (auto c = name.begin(), end = name.end(); c != end; ++c) text.push_back(static_cast<char>(*c));
@@ -89,8 +95,8 @@ void escape_json(std::vector<char>& text);
 ///     .names = std::vector<std::string>{"image", "blurred"}    a table: anything with [] and size()
 ///
 /// Text is what converts to `std::string_view`, or a range of char. Names come from files, so they may be any
-/// bytes; a `char const*` is not null. They are stored by value, so options can be stored, copied and
-/// returned; a `std::span` refers to its table. The same value always has the same name.
+/// bytes; a `char const*` that is null is refused. They are stored by value, so options can be stored, copied
+/// and returned; a `std::span` refers to its table. The same value always has the same name.
 template <class Id>
 class names_of {
 public:
@@ -122,6 +128,11 @@ public:
     /// A table, which is copied.
     template <class E, std::size_t N>
     names_of(E const (&table)[N]) : names_of(std::vector<E>(table, table + N))
+    {
+    }
+    /// Afterwards the other one is not given.
+    names_of(names_of&& other) noexcept
+        : held_(std::exchange(other.held_, nullptr)), actions_(std::exchange(other.actions_, nullptr))
     {
     }
     names_of(names_of const& other)

@@ -163,7 +163,7 @@ struct flow_release_points {
 /// Source: the reference counts of Apache SINGA's scheduler, which were correct for one order only; here
 /// happens-before decides which steps count.
 ///
-/// Requires:   `g` is the graph of `p`, without violation; `role` has one entry per value.
+/// Requires:   `g` is the graph of `p`, without an error; `role` has one entry per value.
 /// Ensures:    a buffer's counter is lowered by the steps that touch it and that no other touch of it follows
 ///             in every execution. So it reaches zero when the last touch has ended; without any one of these
 ///             steps some execution would release the buffer too early. Kept buffers are not released.

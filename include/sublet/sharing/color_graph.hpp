@@ -61,19 +61,19 @@ struct coloring_options {
     sublet::effort effort = sublet::effort::balanced; ///< exact: balanced tries 10'000'000 assignments
 };
 
-/// A slot for each vertex, and the bounds that prove it.
-struct graph_coloring {
+/// A slot for each vertex, and the bounds that prove it. Converts to false if two fixed slots conflict:
+/// nothing has a slot.
+struct graph_coloring : verdict {
     slot_plan plan;                     ///< the slot of each vertex
     table<slot_id, byte_count> slot_bytes; ///< of the largest occupant
     byte_count total_bytes = 0;            ///< the sum over all slots
     std::vector<value_id> clique; ///< ascending; they all interfere: no plan has fewer slots than members
     byte_count least_bytes = 0;   ///< no plan has fewer bytes
-    std::optional<slot_plan::clash> clash; ///< two fixed slots conflict: nothing has a slot
 
     /// Proven to have the fewest slots, or the fewest bytes. False: not proven.
-    [[nodiscard]] bool is_optimal() const { return !clash && plan.slots == clique.size(); }
+    [[nodiscard]] bool is_optimal() const { return *this && plan.slots == clique.size(); }
     /// The same for the bytes.
-    [[nodiscard]] bool has_least_bytes() const { return !clash && total_bytes == least_bytes; }
+    [[nodiscard]] bool has_least_bytes() const { return *this && total_bytes == least_bytes; }
 };
 
 namespace detail {
@@ -83,16 +83,16 @@ std::vector<value_id> coloring_order(coloring_options::heuristic by, csr_graph c
                                      table<value_id, byte_count> const& bytes,
                                      std::vector<value_id> const& given);
 
-std::optional<slot_plan::clash> find_clash(csr_graph const& g, table<value_id, slot_id> const& slot_of);
+std::optional<counterexample> find_clash(csr_graph const& g, table<value_id, slot_id> const& slot_of);
 
 } // namespace detail
 
 /// Colours an interference graph: a vertex is a value, and each edge stands in the rows of both its ends.
 ///
 /// Ensures:    values that interfere have different slots. A value of 0 bytes has `no_slot`, and a fixed
-///             value has its fixed slot; if two fixed ones conflict, `clash` is the lowest such pair. `slots`
-///             also counts the slots below a fixed one; an unused slot has 0 bytes. by_size: of equal sizes
-///             the value with more neighbours comes first, then the lower id; for other ties see
+///             value has its fixed slot; if two fixed ones conflict, the error names the lowest such pair.
+///             `slots` also counts the slots below a fixed one; an unused slot has 0 bytes. by_size: of equal
+///             sizes the value with more neighbours comes first, then the lower id; for other ties see
 ///             sharing/detail/coloring.hpp. The order of edges and duplicates in a row make no difference.
 /// Complexity: O((V + E) log V) time; O(V + E) memory, and O(highest fixed slot). exact: exponential in the
 ///             worst case, limited by the effort, after O(V^3 / 64); O(V^2) bits.
@@ -101,12 +101,9 @@ std::optional<slot_plan::clash> find_clash(csr_graph const& g, table<value_id, s
 ///             heuristic, or if all slots together exceed 64 bits.
 [[nodiscard]] graph_coloring color(csr_graph const& g, coloring_options const& options = {});
 
-/// The same for the result of `interference`. Throws: precondition_error if the graph did not fit.
+/// The same for the result of `interference`. Throws: precondition_error if the graph exceeds its budget.
 template <class Found>
     requires requires(Found const& found) {
-                 {
-                     found.fits()
-                     } -> std::same_as<bool>;
                  {
                      found.graph()
                      } -> std::same_as<csr_graph const&>;
@@ -138,53 +135,23 @@ graph_coloring color(G const&, coloring_options const& = {}, detail::graph_probl
 ///       \        /
 ///        3: use a, use b
 
-/// Why a program is not in strict SSA form.
-struct ssa_violation {
-    /// What is wrong.
-    enum class kind : std::uint8_t {
-        defined_twice, ///< `step` of `node` writes the value; so does an earlier step or the same one
-        never_defined, ///< `step` reads the value, and no step writes it
-        not_dominated  ///< `step` reads the value, and some path reaches it without the definition
-    };
-
-    ssa_violation::kind what = ssa_violation::kind::defined_twice; ///< what is wrong
-    value_id value = no_value;                                     ///< the value with the definition or use
-    node_id node = no_node;                                        ///< where it stands
-    step_id step = no_step; ///< for a use at the end of `node` its last step
-    friend bool operator==(ssa_violation, ssa_violation) = default;
-};
-
-/// Writes it as a sentence.
-template <class Stream>
-    requires requires(Stream& out, node_id number) { out << "text" << number; }
-Stream& operator<<(Stream& out, ssa_violation const& v)
-{
-    out << "value " << v.value
-        << (v.what == ssa_violation::kind::defined_twice ? " is defined once more in node "
-            : v.what == ssa_violation::kind::never_defined
-                ? " is never defined, and used in node "
-                : " is used where its definition does not dominate, in node ")
-        << v.node << ", step " << v.step;
-    return out;
-}
-
-/// The first violation of strict SSA form: a second definition if there is one, otherwise a use that its
-/// definition does not dominate, otherwise a use of a value that is never defined. Uses are searched in the
-/// order of steps, those at the ends of nodes last.
+/// Whether a program is in strict SSA form. If not, the error is the first fault: a second definition if
+/// there is one, otherwise a use that its definition does not dominate, otherwise a use of a value that is
+/// never defined. Uses are searched in the order of steps, those at the ends of nodes last.
 ///
 /// A node that the entry does not reach is not dominated by anything reachable, so a use there of a value
-/// defined in reachable code is a violation. If your IR allows such uses (LLVM's), leave these nodes out.
+/// defined in reachable code is a fault. If your IR allows such uses (LLVM's), leave these nodes out.
 ///
 /// Requires:   `tree` is the dominator tree of the program's graph.
 /// Complexity: O(nodes + values + touches).
-[[nodiscard]] std::optional<ssa_violation> find_ssa_violation(snapshot const& p, dominator_tree const& tree);
+[[nodiscard]] verdict check_ssa(snapshot const& p, dominator_tree const& tree);
 
 /// The same, with the dominator tree computed here.
-[[nodiscard]] inline std::optional<ssa_violation> find_ssa_violation(snapshot const& given)
+[[nodiscard]] inline verdict check_ssa(snapshot const& given)
 {
     snapshot listed;
     snapshot const& p = detail::as_control_flow(given, listed);
-    return find_ssa_violation(p, dominators(p.graph(), p.predecessors(), depth_first(p.graph())));
+    return check_ssa(p, dominators(p.graph(), p.predecessors(), depth_first(p.graph())));
 }
 
 // --- color chordal ---------------------------------------------------------------------------------------
@@ -205,17 +172,16 @@ Stream& operator<<(Stream& out, ssa_violation const& v)
 /// Gavril, "The intersection graphs of subtrees in trees are exactly the chordal graphs", J. Combinatorial
 /// Theory B 16, 1974.
 
-/// The slots of a program in strict SSA form, or why there are none.
-struct chordal_coloring {
+/// The slots of a program in strict SSA form. Converts to false if it is in no such form, or fixed values
+/// conflict.
+struct chordal_coloring : verdict {
     slot_plan plan;                         ///< by value; `no_slot` for a value without touches
     std::uint32_t max_live = 0;             ///< the most values that occupy one step: no plan has fewer slots
     step_id max_live_step = no_step;        ///< a step with so many
     std::size_t affinities_kept = 0;        ///< pairs {in, out} of the program with one slot for both
-    std::optional<ssa_violation> violation; ///< not strict SSA: there is no plan
-    std::optional<slot_plan::clash> clash;  ///< fixed values conflict: there is no plan
 
     /// There is a plan, and it is proven to have the fewest slots. False, with fixed values: not proven.
-    [[nodiscard]] bool is_optimal() const { return !violation && !clash && plan.slots == max_live; }
+    [[nodiscard]] bool is_optimal() const { return *this && plan.slots == max_live; }
 };
 
 /// Colours a program with the live sets `live`. A pair {in, out} that a step declares with `may_overwrite`
@@ -229,7 +195,7 @@ struct chordal_coloring {
 ///             `max_live`, so no plan has fewer; with fixed values the plan is valid, but may have more. A
 ///             value takes the first free slot among its affinities, in the order of declaration, otherwise
 ///             the lowest free slot. If the program is not in strict SSA form or fixed values conflict, there
-///             is a witness instead of a plan.
+///             is a counterexample instead of a plan.
 /// Complexity: O(V + E + values + touches + definitions slots / 64) time, and that of the live-out set of
 /// each
 ///             node and the live-in set of the next one in reverse postorder: their bits / 64, and what

@@ -192,7 +192,7 @@ match_in_place(snapshot const& p, table<position_id, step_id> const& steps, buff
 
 /// Joins operands and results that may share bytes under every schedule.
 ///
-/// Requires:   `g` is the graph of `p`, without violation, and `oracle` answers for its order.
+/// Requires:   `g` is the graph of `p`, without an error, and `oracle` answers for its order.
 /// Ensures:    as match_in_place(). A buffer is free if, under every schedule, all its other touches come
 ///             before the step (a read at the end of the step's node does not) and the step has a touch of it
 ///             that is not an early use; a buffer begins at a step if all its other defs come after it.

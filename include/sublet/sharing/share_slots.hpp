@@ -47,16 +47,16 @@ struct slot_options {
     std::vector<handoff> handoffs = {}; ///< order beyond data and edges that the execution enforces
 };
 
-/// Slots that are valid under every schedule, or why there are none.
-struct shared_slots : sized_slot_plan {
+/// Slots that are valid under every schedule. Converts to false if there are none; the error is that of
+/// dependence_graph.
+struct shared_slots : sized_slot_plan, verdict {
     /// Tests of a slot without an answer. 0: every slot that was free was known to be free.
     std::uint64_t undecided = 0;
     /// fewest, if `undecided` is 0: root values of buffers of which no two may share a slot.
     std::vector<value_id> antichain = {};
-    std::optional<dependence_violation> violation = {}; ///< why there is no plan
 
     /// Proven: no plan that is valid under every schedule has fewer slots. False: not proven.
-    [[nodiscard]] bool is_optimal() const { return antichain.size() == slots; }
+    [[nodiscard]] bool is_optimal() const { return *this && antichain.size() == slots; }
 };
 
 namespace detail {
@@ -81,7 +81,7 @@ struct shared_buffers : sized_slot_plan {
 
 /// Gives every buffer a slot.
 ///
-/// Requires:   `g` has no violation, and `lives` belong to `g`.
+/// Requires:   `g` has no error, and `lives` belong to `g`.
 /// Ensures:    each buffer of a slot may reuse the bytes of the one before it in every execution; a slot is
 ///             as large as its largest buffer. An input neither reuses nor is reused. 0 bytes have `no_slot`.
 ///             tokens: of buffers that begin at one position the lower index comes first, and one with
@@ -119,7 +119,7 @@ struct shared_buffers : sized_slot_plan {
 template <detail::listed L>
 [[nodiscard]] shared_slots share_slots(L const& list, slot_options const& options = {})
 {
-    return share_slots(list.program(), list.options(), options);
+    return list.named(share_slots(list.program(), list.options(), options));
 }
 
 } // namespace sublet

@@ -7,7 +7,7 @@
 ///     sublet::recording_device device(inner); // executor -> recording_device -> inner
 ///     sublet::stream_executor run{device, program, options, sublet::arena{plan}, kernel};
 ///     run.run();
-///     if (auto fault = device.check()) std::cout << *fault;
+///     if (auto const valid = device.check(); !valid) std::cout << valid.error();
 ///
 /// The check covers every order in which a device may execute the recorded commands, not only the observed
 /// one. Bytes that were allocated elsewhere are checked too, as one block that always exists.
@@ -42,11 +42,8 @@ public:
 
     /// What was recorded since construction or forget().
     [[nodiscard]] stream_commands const& commands() const noexcept { return list_; }
-    /// The first fault among them, or none. `is_whole`: all blocks must have been released.
-    [[nodiscard]] std::optional<stream_fault> check(bool is_whole = false) const
-    {
-        return check_streams(list_, is_whole);
-    }
+    /// True, or the first fault among them. `is_whole`: all blocks must have been released.
+    [[nodiscard]] verdict check(bool is_whole = false) const { return check_streams(list_, is_whole); }
     /// Starts a new recording: current blocks are given, and all queued work counts as done.
     void forget()
     {

@@ -121,9 +121,13 @@ public:
 
     void touch(value_id v, touch::access kind) { touches_.push_back({v, kind}); }
     void may_overwrite(value_id in, value_id out) { pairs_.push_back({0, in, out}); }
-    /// Of the step that ends next.
-    void may_recompute() { recomputable_.push_back(step_id::of(steps())); }
-    void only_views() { only_views_.push_back(step_id::of(steps())); }
+    /// Of the step that ends next: what step s of p says of itself, or what the border of a body says.
+    void copy_facts(snapshot const& p, step_id s, bool is_border)
+    {
+        each_step_fact([&](step_fact const& fact) {
+            if (is_border ? fact.of_border : (p.*fact.read)(s)) says_ |= fact.bit;
+        });
+    }
     /// Requires: a node is open.
     step_id end_step();
 
@@ -181,7 +185,8 @@ private:
     table<step_id, std::size_t> pair_end_;   // into pairs_
     std::vector<sublet::touch> touches_;
     std::vector<overwrite> pairs_; // their step stays 0
-    std::vector<step_id> recomputable_, only_views_; // ascending
+    table<step_id, unsigned char> said_; // facts of steps, as bits
+    unsigned char says_ = 0;             // of the step that ends next
     std::vector<edge> edges_;
     std::vector<edge_use> operands_;
 };

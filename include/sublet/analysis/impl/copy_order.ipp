@@ -2,7 +2,7 @@
 #include <sublet/analysis/detail/copy_order.hpp>
 #include <sublet/impl/config.hpp>
 
-#include <algorithm>
+#include <utility>
 
 namespace sublet::detail {
 
@@ -33,6 +33,7 @@ SUBLET_DECL step_id program_builder::end_step()
     SUBLET_EXPECTS(nodes() != 0, "sublet: a step ends before a node is open");
     touch_end_.push_back(touches_.size());
     pair_end_.push_back(pairs_.size());
+    said_.push_back(std::exchange(says_, 0));
     SUBLET_EXPECTS(steps() < no_step, "sublet: more steps than 32-bit ids");
     return step_id::of(steps() - 1);
 }
@@ -45,8 +46,7 @@ SUBLET_DECL void program_builder::emit_step(step_id s, effect_sink& sink) const
     }
     for (std::size_t o = s == 0 ? 0 : pair_end_[s - 1]; o != pair_end_[s]; ++o)
         sink.may_overwrite(pairs_[o].in, pairs_[o].out);
-    sink.may_recompute(std::binary_search(recomputable_.begin(), recomputable_.end(), s));
-    sink.only_views(std::binary_search(only_views_.begin(), only_views_.end(), s));
+    each_step_fact([&](step_fact const& fact) { (sink.*fact.say)((said_[s] & fact.bit) != 0); });
 }
 
 } // namespace sublet::detail

@@ -69,7 +69,19 @@ struct dependence_points {
     step_id owner_of(point x) const { return owner.empty() ? step_id{x} : owner[x]; }
 };
 
-SUBLET_DECL std::optional<dependence_violation>
+/// `other`: the value itself, if it is defined later.
+SUBLET_DECL counterexample used_undefined(value_id v, step_id s, value_id other = no_value)
+{
+    return {fault::used_undefined, counterexample::access{.value = v, .other = other, .step = s}};
+}
+
+SUBLET_DECL counterexample cycle_of(std::vector<step_id> steps)
+{
+    step_id const last = steps.back();
+    return {fault::cycle, counterexample::waiting{.step = last}, std::move(steps)};
+}
+
+SUBLET_DECL std::optional<counterexample>
 unique_defs(snapshot const& p, table<value_id, value_role> const& role, table<value_id, step_id>& def_of)
 {
     def_of = table<value_id, step_id>(p.values(), no_step);
@@ -77,24 +89,22 @@ unique_defs(snapshot const& p, table<value_id, value_role> const& role, table<va
         for (touch t : p.touches(s)) {
             if (!t.defines() || def_of[t.value] == s) continue;
             if (is_given(role[t.value]))
-                return dependence_violation{dependence_violation::kind::several_defs, t.value, {no_step, s}};
+                return counterexample{fault::several_defs,
+                                      counterexample::access{.value = t.value, .step = s, .is_given = true}};
             if (def_of[t.value] != no_step)
-                return dependence_violation{
-                    dependence_violation::kind::several_defs, t.value, {def_of[t.value], s}};
+                return counterexample{fault::several_defs,
+                                      counterexample::access{.value = t.value, .step = s}};
             def_of[t.value] = s;
         }
     auto is_available = [&](value_id v) { return def_of[v] != no_step || is_given(role[v]); };
     for (step_id s = 0; s != p.steps(); ++s)
         for (touch t : p.touches(s))
             if (!t.defines() && (!is_available(t.value) || def_of[t.value] == s))
-                return dependence_violation{dependence_violation::kind::never_defined, t.value, {s}};
+                return used_undefined(t.value, s);
     for (edge_use u : p.edge_uses())
-        if (!is_available(u.value))
-            return dependence_violation{
-                dependence_violation::kind::never_defined, u.value, {step_id{p.steps_of(u.pred).last - 1}}};
+        if (!is_available(u.value)) return used_undefined(u.value, p.steps_of(u.pred).last - 1);
     for (value_id v = 0; v != p.values(); ++v)
-        if (has_role(role[v], value_role::output) && !is_available(v))
-            return dependence_violation{dependence_violation::kind::never_defined, v, {}};
+        if (has_role(role[v], value_role::output) && !is_available(v)) return used_undefined(v, no_step);
     return std::nullopt;
 }
 
@@ -121,10 +131,9 @@ SUBLET_DECL std::vector<handoff> makers_of_empty_views(snapshot const& p, depend
 }
 
 /// The root of each value; or a view of a root that no step makes and the caller does not give.
-SUBLET_DECL std::optional<dependence_violation> find_roots(snapshot const& p,
-                                                           dependence_options const& options,
-                                                           table<value_id, step_id> const& def_of,
-                                                           table<value_id, value_id>& root)
+SUBLET_DECL std::optional<counterexample> find_roots(snapshot const& p, dependence_options const& options,
+                                                     table<value_id, step_id> const& def_of,
+                                                     table<value_id, value_id>& root)
 {
     table<value_id, value_role> const role = options.role.tabulate(p.values(), "role");
     table<value_id, value_id> const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
@@ -134,15 +143,15 @@ SUBLET_DECL std::optional<dependence_violation> find_roots(snapshot const& p,
         for (touch t : p.touches(s)) {
             value_id const of = root[t.value];
             if (t.views_what_is_there() && def_of[of] == no_step && !is_given(role[of]))
-                return dependence_violation{dependence_violation::kind::never_defined, of, {s}};
+                return used_undefined(of, s);
         }
     return std::nullopt;
 }
 
 /// A step that changes a value and is listed before the step that makes it: either has to wait for the other.
-SUBLET_DECL std::optional<dependence_violation> change_before_def(snapshot const& p,
-                                                                  dependence_options const& options,
-                                                                  table<value_id, step_id> const& def_of)
+SUBLET_DECL std::optional<counterexample> change_before_def(snapshot const& p,
+                                                            dependence_options const& options,
+                                                            table<value_id, step_id> const& def_of)
 {
     table<position_id, step_id> const listed = steps_in_order(p, options.listed);
     table<step_id, position_id> position(p.steps());
@@ -151,7 +160,7 @@ SUBLET_DECL std::optional<dependence_violation> change_before_def(snapshot const
         for (touch t : p.touches(s)) {
             step_id const maker = def_of[t.value];
             if (t.kind == touch::access::write && maker != no_step && position[s] < position[maker])
-                return dependence_violation{dependence_violation::kind::defined_later, t.value, {s}};
+                return used_undefined(t.value, s, t.value);
         }
     return std::nullopt;
 }
@@ -178,12 +187,10 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
     dependence_options const& options = *asked;
     dependence_graph g;
     table<value_id, step_id> def_of;
-    g.violation = detail::unique_defs(p, options.role.tabulate(p.values(), "role"), def_of);
-    if (g.violation) return g;
+    if (!g.refute(detail::unique_defs(p, options.role.tabulate(p.values(), "role"), def_of))) return g;
     table<value_id, value_id> root; // filled if some step makes a view
     if (p.has_views()) {
-        g.violation = detail::find_roots(p, options, def_of, root);
-        if (g.violation) return g;
+        if (!g.refute(detail::find_roots(p, options, def_of, root))) return g;
     }
     std::vector<handoff> const storage =
         p.has_writes() ? detail::order_of_writes(p, options) : std::vector<handoff>{};
@@ -226,14 +233,13 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
         for (point y : after[x]) ++in_degree[y];
     table<position_id, point> const order = detail::topological_points(after, in_degree, options.order);
     if (order.size() != points.size()) {
-        g.violation = detail::change_before_def(p, options, def_of);
-        if (g.violation) return g;
-        g.violation = dependence_violation{dependence_violation::kind::cycle, no_value, {}};
+        if (!g.refute(detail::change_before_def(p, options, def_of))) return g;
+        std::vector<step_id> steps;
         for (point x : detail::residual_cycle(after, in_degree)) {
-            auto& steps = g.violation->steps;
             step_id const s = points.owner_of(x);
             if (steps.empty() || (steps.back() != s && steps.front() != s)) steps.push_back(s);
         }
+        g.refute(detail::cycle_of(std::move(steps)));
         return g;
     }
 
@@ -431,8 +437,7 @@ SUBLET_DECL conflict_ranges find_conflict_ranges(dependence_graph const& g,
 {
     auto const positions = lives.positions;
     std::size_t const buffers = lives.buffers(), owners = positions + buffers;
-    SUBLET_EXPECTS(!g.violation && g.positions() == positions,
-                   "sublet: these are live ranges of another graph");
+    SUBLET_EXPECTS(g && g.positions() == positions, "sublet: these are live ranges of another graph");
     SUBLET_EXPECTS(owners < no_position, "sublet: more positions and buffers than 32-bit ids");
 
     // Ranges begin and end where a buffer begins, so that ranges without a begin between them are merged.

@@ -344,8 +344,7 @@ private:
         }
         if (bodies.empty() || !is_beginning)
             for (overwrite o : p.overwrites(step)) builder_.may_overwrite(flat_of[o.in], flat_of[o.out]);
-        if (bodies.empty() && p.may_recompute(step)) builder_.may_recompute(); // not the begin or end alone
-        if (!bodies.empty() || p.only_views(step)) builder_.only_views(); // a body says itself what it writes
+        builder_.copy_facts(p, step, !bodies.empty());
         flat_tree::part const part = bodies.empty() ? flat_tree::part::whole
                                      : is_beginning ? flat_tree::part::beginning
                                                     : flat_tree::part::end;
@@ -472,10 +471,15 @@ public:
                     if (!has_touch(s, v, touch::access::def)) sink.def(v);
                 };
                 auto const nested = bodies_.of(program, s);
-                bool is_recomputable = p.may_recompute(s);
-                for (program_id body : nested) is_recomputable = is_recomputable && recomputable_[body];
-                sink.may_recompute(is_recomputable);
-                sink.only_views(!nested.empty() || p.only_views(s));
+                if (nested.empty()) {
+                    detail::copy_step_facts(p, s, sink);
+                } else {
+                    detail::each_step_fact(
+                        [&](detail::step_fact const& fact) { (sink.*fact.say)(fact.of_border); });
+                    bool is_recomputable = p.may_recompute(s); // with all of its bodies
+                    for (program_id body : nested) is_recomputable = is_recomputable && recomputable_[body];
+                    sink.may_recompute(is_recomputable);
+                }
                 for (std::size_t b = 0; b != nested.size(); ++b) {
                     program_body const& body = tree_.body(nested[b]);
                     for (program_body::capture c : body.captures) {

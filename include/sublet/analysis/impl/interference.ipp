@@ -14,11 +14,13 @@ SUBLET_DECL byte_count interference_graph::bytes_of(std::size_t values, std::uin
     return edges < no_size / 16 ? 4 * (byte_count{values} + 1) + 8 * edges : no_size;
 }
 
-SUBLET_DECL interference_matrix::interference_matrix(std::size_t values, byte_count budget)
-    : values_(values), fits_(bytes_of(values) <= budget)
+SUBLET_DECL interference_matrix::interference_matrix(std::size_t values, byte_count budget) : values_(values)
 {
     SUBLET_EXPECTS(values < no_value, "sublet: more values than 32-bit ids");
-    if (!fits_) return;
+    if (bytes_of(values) > budget) {
+        refute(detail::over_budget(bytes_of(values), budget));
+        return;
+    }
     bits_ = detail::bit_rows(values, values);
     for (value_id v = 0; v != values; ++v) column_.push_back(v);
 }
@@ -27,12 +29,17 @@ SUBLET_DECL interference_matrix::interference_matrix(std::size_t values, byte_co
 
 namespace sublet::detail {
 
+SUBLET_DECL counterexample over_budget(byte_count needed, byte_count budget)
+{
+    return {fault::over_budget, counterexample::place{.end = needed, .needed = budget}};
+}
+
 SUBLET_DECL interference_graph graph_of_matrix(interference_matrix const& matrix, byte_count budget)
 {
     std::uint64_t degrees = 0;
     for (value_id v = 0; v != matrix.values(); ++v) degrees += matrix.degree(v);
     if (!interference_graph::would_fit(matrix.values(), degrees / 2, budget))
-        return {matrix.values(), degrees / 2};
+        return {matrix.values(), degrees / 2, budget};
     csr_rows<node_id, node_id> rows;
     rows.reserve(matrix.values(), to_size(degrees));
     for (value_id v = 0; v != matrix.values(); ++v) {

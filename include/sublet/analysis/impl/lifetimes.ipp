@@ -157,25 +157,28 @@ SUBLET_DECL ordered_bytes find_ordered_bytes(snapshot const& p, lifetimes_option
     return result;
 }
 
-SUBLET_DECL std::optional<live_ranges::order_violation> moved_write(snapshot const& p,
-                                                                    ordered_bytes const& bytes,
-                                                                    table<position_id, step_id> const& steps,
-                                                                    table<step_id, position_id> const& rank)
+SUBLET_DECL std::optional<counterexample> moved_write(snapshot const& p, ordered_bytes const& bytes,
+                                                      table<position_id, step_id> const& steps,
+                                                      table<step_id, position_id> const& rank)
 {
+    struct moved_access {
+        value_id value = no_value;
+        position_id position = no_position;
+    };
     struct accesses {                            // so far
         std::uint32_t touched = 0, written = 0;  // the highest ranks, from 1
-        live_ranges::order_violation write = {}; // the one of the highest rank
+        moved_access write = {};                 // the one of the highest rank
     };
     segment_nodes const nodes{bytes.segments};
     std::vector<accesses> of_all(2 * std::size_t{bytes.segments}), of_parts(of_all); // by node
     auto const at_end = csr_rows<step_id, value_id>::gathered(p.steps(), [&](auto add) {
         for (edge_use u : p.edge_uses()) add(p.steps_of(u.pred).last - 1, u.value);
     });
-    std::optional<live_ranges::order_violation> moved;
+    std::optional<moved_access> moved;
     auto access = [&](value_id v, position_id at, bool writes) {
         if (is_empty(bytes.of[v])) return;
         std::uint32_t const its_rank = rank[steps[at]] + 1;
-        live_ranges::order_violation const write{v, at, live_ranges::order_violation::kind::write_moved};
+        moved_access const write{v, at};
         auto compare_with = [&](accesses const& earlier) {
             if (!moved && its_rank < (writes ? earlier.touched : earlier.written))
                 moved = writes ? write : earlier.write;
@@ -202,11 +205,13 @@ SUBLET_DECL std::optional<live_ranges::order_violation> moved_write(snapshot con
             if (t.kind != touch::access::view) access(t.value, at, t.writes());
         for (value_id v : at_end[steps[at]]) access(v, at, false);
     }
-    return moved;
+    if (!moved) return std::nullopt;
+    return counterexample{fault::write_moved,
+                          counterexample::access{.value = moved->value, .position = moved->position}};
 }
 
-SUBLET_DECL std::optional<position_id> first_backward_edge(snapshot const& p,
-                                                           std::vector<node_id> const& order)
+SUBLET_DECL std::optional<counterexample> first_backward_edge(snapshot const& p,
+                                                              std::vector<node_id> const& order)
 {
     if (p.graph().items() == 0) return std::nullopt;
     table<node_id, unsigned char> has_run(p.nodes(), 0);
@@ -216,7 +221,8 @@ SUBLET_DECL std::optional<position_id> first_backward_edge(snapshot const& p,
         has_run[n] = 1;
         position += p.steps_of(n).last - p.steps_of(n).first;
         for (node_id next : p.successors(n))
-            if (has_run[next]) return position_id{position - 1};
+            if (has_run[next])
+                return counterexample{fault::leads_back, counterexample::waiting{.position = position - 1}};
     }
     return std::nullopt;
 }
@@ -244,15 +250,13 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& gi
         for (touch t : p.touches(steps[at]))
             if (t.defines() && first_def[t.value] == no_position) first_def[t.value] = at;
 
+    std::optional<counterexample::access> undefined;
     // The defs of `ready` steps count: of those before `at`, at the end of a node also of its last step.
     auto check_defined = [&](value_id v, position_id at, position_id ready) {
         if (detail::is_given(role[v]) || first_def[v] < ready) return;
-        auto const& first = lives.violation;
-        if (first && (first->position < at || (first->position == at && first->value <= v))) return;
-        lives.violation = live_ranges::order_violation{
-            v, at,
-            first_def[v] == no_position ? live_ranges::order_violation::kind::never_defined
-                                    : live_ranges::order_violation::kind::defined_later};
+        if (undefined && (undefined->position < at || (undefined->position == at && undefined->value <= v)))
+            return;
+        undefined = {.value = v, .other = first_def[v] == no_position ? no_value : v, .position = at};
     };
     auto extend_to = [&](value_id v, position_id until) {
         if (lives.of[v].last < until) lives.of[v].last = until;
@@ -278,7 +282,10 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& gi
         lives.of[v].first =
             detail::is_given(role[v]) || first_def[v] == no_position ? position_id{0} : first_def[v];
     }
-    if (lives.violation) return lives;
+    auto fails = [&] {
+        return undefined && !lives.refute(counterexample{fault::used_undefined, *undefined});
+    };
+    if (fails()) return lives;
     if (p.has_views()) { // a view needs the storage that it names
         table<value_id, value_id> const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
         buffer_classes const classes = detail::classes_of(alias_of);
@@ -287,12 +294,12 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& gi
                 if (t.views_what_is_there())
                     check_defined(classes.root[classes.buffer_of[t.value]], at, at + 1);
     }
-    if (lives.violation || options.order.empty()) return lives;
+    if (fails() || options.order.empty()) return lives;
     detail::ordered_bytes const ordered = detail::find_ordered_bytes(p, options);
     if (ordered.segments == 0) return lives;
     table<step_id, position_id> listed(steps.size());
     for (position_id at = 0; at != listed.size(); ++at) listed[+at] = at;
-    lives.violation = detail::moved_write(p, ordered, steps, listed);
+    lives.refute(detail::moved_write(p, ordered, steps, listed));
     return lives;
 }
 

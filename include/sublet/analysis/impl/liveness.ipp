@@ -446,7 +446,7 @@ SUBLET_DECL snapshot augmented(snapshot const& p, table<value_id, value_role> co
                 else if (t.kind == touch::access::use_early || is_listed(early, t.value))
                     sink.use_early(t.value);
                 else sink.use(t.value);
-            sink.may_recompute(p.may_recompute(s));
+            copy_step_facts(p, s, sink);
         }
         for (edge_use u : p.edge_uses(n - 1)) sink.use_at_end_of(u.pred + 1, u.value);
     };
@@ -492,24 +492,27 @@ SUBLET_DECL live_range_lists to_program_positions(snapshot const& p, live_range_
     return found.lists(p.values(), augmented.method(), larger(static_cast<std::uint32_t>(p.steps()), 1u));
 }
 
-SUBLET_DECL std::optional<undefined_value> undefined_read(snapshot const& p,
-                                                          live_range_lists const& augmented,
-                                                          table<value_id, value_role> const& role,
-                                                          bool is_allowed)
+SUBLET_DECL std::optional<counterexample> undefined_read(snapshot const& p, live_range_lists const& augmented,
+                                                         table<value_id, value_role> const& role,
+                                                         bool is_allowed)
 {
     table<value_id, unsigned char> is_ever_written(p.values(), 0);
     table<node_id, unsigned char> is_seen;
     for (touch t : p.touches({0, step_id::of(p.steps())}))
         if (t.defines()) is_ever_written[t.value] = 1;
     std::vector<node_id> open;
-    auto read_of = [&](value_id v) -> std::optional<undefined_value> {
+    auto read_of = [&](value_id v) -> std::optional<counterexample> {
         is_seen.assign(p.nodes(), 0);
         open.clear();
         auto enter = [&](node_id n) {
             if (!is_seen[n]) open.push_back(n);
             is_seen[n] = 1;
         };
-        auto found = [&](step_id s) { return undefined_value{v, s, is_ever_written[v] != 0}; };
+        auto found = [&](step_id s) {
+            value_id const other = is_ever_written[v] ? v : no_value;
+            return counterexample{fault::used_undefined,
+                                  counterexample::access{.value = v, .other = other, .step = s}};
+        };
         bool const is_output = has_role(role[v], value_role::output);
         if (p.nodes() != 0) enter(0);
         else if (is_output) return found(no_step);

@@ -249,7 +249,7 @@ SUBLET_DECL table<value_id, unsigned char> values_to_split(snapshot const& p,
 }
 
 /// An edge that leads to a node that is not later in the list.
-SUBLET_DECL std::optional<versioned_program::reordering> edge_against_order(listed_touches const& listed)
+SUBLET_DECL std::optional<counterexample> edge_against_order(listed_touches const& listed)
 {
     snapshot const& p = listed.p;
     table<step_id, position_id> position(p.steps());
@@ -257,7 +257,8 @@ SUBLET_DECL std::optional<versioned_program::reordering> edge_against_order(list
     for (node_id n = 0; n != p.nodes(); ++n)
         for (node_id to : p.successors(n)) {
             step_id const from = p.steps_of(n).last - 1, next = p.steps_of(to).first;
-            if (position[from] >= position[next]) return versioned_program::reordering{no_value, from, next};
+            if (position[from] >= position[next])
+                return counterexample{fault::leads_back, counterexample::waiting{.step = from}};
         }
     return std::nullopt;
 }
@@ -280,7 +281,9 @@ SUBLET_DECL std::vector<value_id> name_versions(listed_touches const& listed, ve
                 def_at[v] = s;
                 if (!is_available[v]) {
                     if (touched_at[v] != no_step)
-                        result.violation = versioned_program::reordering{v, s, touched_at[v]};
+                        result.refute(counterexample{
+                            fault::used_undefined,
+                            counterexample::access{.value = v, .other = v, .step = touched_at[v]}});
                     is_available[v] = 1;
                 } else if (is_split[v]) {
                     SUBLET_EXPECTS(result.value_of.size() + 1 < no_value, "sublet: more versions than ids");
@@ -342,7 +345,7 @@ SUBLET_DECL snapshot renamed(snapshot const& p, listed_touches const& listed, st
                 for (overwrite o : p.overwrites(s)) // a pair without effect is dropped
                     if (o.in != o.out && used_at[o.in] == s && defined_at[o.out] == s)
                         sink.may_overwrite(used_as[o.in], defined_as[o.out]);
-                copy_promises(p, s, sink);
+                copy_step_facts(p, s, sink);
             }
             for (edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, name[at_end++]);
         });
@@ -370,8 +373,7 @@ SUBLET_DECL versioned_program detail::versions_of(snapshot const& p, version_opt
         return result;
     }
     detail::listed_touches const listed(p, options.order);
-    result.violation = detail::edge_against_order(listed);
-    if (result.violation) return result;
+    if (!result.refute(detail::edge_against_order(listed))) return result;
     auto const same_storage = options.same_storage.tabulate(values, "same_storage");
     table<buffer_id, unsigned char> keeps(values);
     table<value_id, unsigned char> is_kept(values);
@@ -382,7 +384,7 @@ SUBLET_DECL versioned_program detail::versions_of(snapshot const& p, version_opt
     for (value_id v = 0; v != values; ++v) is_kept[v] = keeps[classes.buffer_of[v]];
 
     std::vector<value_id> const name = detail::name_versions(listed, result, is_split, is_kept);
-    if (result.violation) return result;
+    if (!result) return result;
     is_kept.assign(result.value_of.size(), 0); // of each version: a view of the first one
     for (value_id v = 0; v != is_kept.size(); ++v)
         is_kept[v] = v != result.value_of[v] && result.alias_of[v] == result.value_of[v];

@@ -7,7 +7,7 @@
 /// available, a path that clobbers it.
 
 #include <sublet/checking/detail/places.hpp>
-#include <sublet/checking/witness.hpp>
+#include <sublet/counterexample.hpp>
 #include <sublet/detail/plan_requirements.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
@@ -243,8 +243,8 @@ public:
         auto const [begin, end] = overlap(a, b);
         return begin < end;
     }
-    /// The witness: `value` is live where `other` is written.
-    [[nodiscard]] witness clash(value_id value, value_id other, position_id position) const;
+    /// The counterexample: `value` is live where `other` is written.
+    [[nodiscard]] counterexample clash(value_id value, value_id other, position_id position) const;
     /// Calls `visit(rank)` for the other classes in `set` that overlap v's class; it may remove them.
     ///
     /// Requires:   the classes in `set` are disjoint.
@@ -355,10 +355,10 @@ struct clobber_query {
 /// A path on which v is written or given, then another value is written over it, up to step `before` of node
 /// n (or its end, if it has no such step).
 ///
-/// Ensures:    the witness names the clobbering value and its position.
+/// Ensures:    the counterexample names the clobbering value and its position.
 /// Complexity: O(V + E + touches).
-[[nodiscard]] std::optional<witness> find_clobber_path(clobber_query const& query, value_id v, node_id n,
-                                                       step_id before);
+[[nodiscard]] std::optional<counterexample> find_clobber_path(clobber_query const& query, value_id v,
+                                                              node_id n, step_id before);
 
 } // namespace sublet::detail
 

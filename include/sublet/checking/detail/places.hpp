@@ -5,7 +5,7 @@
 /// Constraints on the place of each class that do not depend on the order of the steps, and overlap of
 /// places; and rank_set, an ordered set of small integers.
 
-#include <sublet/checking/witness.hpp>
+#include <sublet/counterexample.hpp>
 #include <sublet/detail/plan_requirements.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/units.hpp>
@@ -96,16 +96,16 @@ inline common_bytes overlap(plan_requirements const& required, memory_plan const
 /// Whether the plan has an entry for each value, each with a valid buffer or none.
 bool is_complete(memory_plan const& plan, std::size_t values);
 
-std::optional<witness> misplaced(plan_requirements const& required, memory_plan const& plan,
-                                 plan_options const& options);
+std::optional<counterexample> misplaced(plan_requirements const& required, memory_plan const& plan,
+                                        plan_options const& options);
 
 /// Requires:   the plan has an entry for each value, each with a valid buffer or none.
 /// Ensures:    the first fault in this order: by value, a view that is too large; by value, storage that is
 ///             missing or needless; by value, a misplaced view, a wrong pool, a bad alignment, a missed pin,
 ///             the end of the arena; by pool, its capacity; by pool, its blocks.
 /// Complexity: O(values + pools).
-[[nodiscard]] std::optional<witness> check_places(plan_requirements const& required, memory_plan const& plan,
-                                                  plan_options const& options);
+[[nodiscard]] std::optional<counterexample>
+check_places(plan_requirements const& required, memory_plan const& plan, plan_options const& options);
 
 } // namespace sublet::detail
 

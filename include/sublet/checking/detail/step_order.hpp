@@ -5,7 +5,7 @@
 /// Happens-before of steps that run concurrently, and the queries about it: the step order, batched
 /// reachability, first defs and last touches of each class, and a schedule in which two classes conflict.
 
-#include <sublet/checking/witness.hpp>
+#include <sublet/counterexample.hpp>
 #include <sublet/detail/plan_requirements.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/graph/program.hpp>
@@ -78,7 +78,7 @@ private:
 
 /// A step that defines a view and does not say how, or makes a view of a value that is none; or one that
 /// reads a value, changes nothing, and only makes views of other storage.
-std::optional<witness> misnamed_view(snapshot const& p, plan_requirements const& required);
+std::optional<counterexample> misnamed_view(snapshot const& p, plan_requirements const& required);
 
 /// Where many steps wait for the same many, they wait for a join, which waits for these: a point that is
 /// numbered after all steps and does nothing.
@@ -91,7 +91,7 @@ struct step_order {
     std::vector<position_id> position; ///< by step and join: its index in step_at
     table<value_id, step_id> def_of;   ///< the one step that writes it; `no_step`: given, or untouched
     std::vector<step_id> cycle;   ///< if there is one: each waits for the one before, the first for the last
-    std::optional<witness> fault; ///< why there is no order; then the other members are invalid
+    std::optional<counterexample> fault; ///< why there is no order; then the other members are invalid
 };
 
 /// The order that every execution of `p` with the hand-offs respects; those that name no step are ignored.
@@ -248,17 +248,19 @@ private:
 /// By step and join: whether it happens before s; none does if s is no_step.
 std::vector<unsigned char> all_before(step_id s, step_order const& order);
 
-/// Finds the three steps for v written over u. `producer` is no_step if u is given.
+/// Finds the three steps for `its.other` written over `its.value`. `producer` is no_step if that is given.
 bool find_overwrite(step_order const& order, class_touches const& touches, memory_plan const& plan,
-                    bool in_place, value_id u, value_id v, step_id producer, bool both_written, witness& w);
+                    bool in_place, step_id producer, bool both_written, counterexample::overlap& its,
+                    std::vector<step_id>& schedule);
 
-/// The values, the steps and the schedule of the witness for u and v.
+/// The steps and the schedule of the counterexample for the values u and v of `both`.
 ///
-/// Requires:   the classes of the roots u and v lie in the same bytes, and neither may reuse the other's.
+/// Requires:   the classes of the roots u and v lie in these bytes, and neither may reuse the other's.
 /// Ensures:    u is the overwritten value, if there is a schedule for that; of the steps the first.
 /// Complexity: O(steps + edges) for each first def of either class.
-[[nodiscard]] witness clash_schedule(step_order const& order, class_touches const& touches,
-                                     memory_plan const& plan, bool in_place, value_id u, value_id v);
+[[nodiscard]] counterexample clash_schedule(step_order const& order, class_touches const& touches,
+                                            memory_plan const& plan, bool in_place,
+                                            counterexample::overlap const& both);
 
 } // namespace sublet::detail
 

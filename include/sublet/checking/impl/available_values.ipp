@@ -191,16 +191,15 @@ SUBLET_DECL placed_classes::placed_classes(plan_requirements const& required, me
     first_.push_back(static_cast<std::uint32_t>(value_.size()));
 }
 
-SUBLET_DECL witness placed_classes::clash(value_id value, value_id other, position_id position) const
+SUBLET_DECL counterexample placed_classes::clash(value_id value, value_id other, position_id position) const
 {
     auto const [begin, end] = overlap(value, other);
-    return {.what = fault::clash,
-            .value = value,
-            .other = other,
-            .position = position,
-            .begin = begin,
-            .end = end,
-            .pool = place_of(*plan_, value).pool};
+    return {fault::clash, counterexample::overlap{.value = value,
+                                                  .other = other,
+                                                  .position = position,
+                                                  .pool = place_of(*plan_, value).pool,
+                                                  .begin = begin,
+                                                  .end = end}};
 }
 
 SUBLET_DECL bool available_set::clobber(std::uint32_t number, value_id v)
@@ -321,8 +320,8 @@ SUBLET_DECL std::vector<unsigned char> find_contested(snapshot const& p, placed_
 
 // --- clobber path ----------------------------------------------------------------------------------------
 
-SUBLET_DECL std::optional<witness> find_clobber_path(clobber_query const& query, value_id v, node_id n,
-                                                     step_id before)
+SUBLET_DECL std::optional<counterexample> find_clobber_path(clobber_query const& query, value_id v, node_id n,
+                                                            step_id before)
 {
     struct path_state {
         node_id node;

@@ -60,11 +60,11 @@ public:
     {
     }
 
-    std::optional<placement_fault> first_fault()
+    std::optional<counterexample> first_fault()
     {
-        if (placed_.offset.size() != buffers_) return placement_fault{placement_fault::kind::foreign};
+        if (placed_.offset.size() != buffers_) return counterexample{fault::foreign_placement};
         if (!placed_.pool_of.empty() && placed_.pool_of.size() != buffers_)
-            return placement_fault{placement_fault::kind::foreign};
+            return counterexample{fault::foreign_placement};
         if (auto fact = wrong_pool()) return fact;
         if (auto fact = misplaced()) return fact;
         if (auto fact = not_colocated()) return fact;
@@ -86,62 +86,60 @@ private:
     }
 
     /// Every buffer is in the pool of its group, which the group may choose; sums the costs.
-    std::optional<placement_fault> wrong_pool()
+    std::optional<counterexample> wrong_pool()
     {
         allowed_pools const allowed = allowed_pools_of(problem_, solid_.root);
         for (buffer_id b = 0; b != buffers_; ++b) {
             buffer_id const root = solid_.root[b];
-            placement_fault fact{placement_fault::kind::wrong_pool, b};
-            fact.pool = pool_of(b);
-            if (fact.pool >= placed_.pools.size()) return placement_fault{placement_fault::kind::foreign};
-            if (fact.pool != pool_of(root)) return fact;
+            counterexample::buffers fact{.buffer = b, .pool = pool_of(b)};
+            if (fact.pool >= placed_.pools.size()) return counterexample{fault::foreign_placement};
+            if (fact.pool != pool_of(root)) return counterexample{fault::wrong_pool, fact};
             if (b != root) continue;
             byte_count const cost = allowed.cost(b, fact.pool);
-            if (cost == no_limit) return fact;
+            if (cost == no_limit) return counterexample{fault::wrong_pool, fact};
             cost_ = checked_add(cost_, cost);
             least_cost_ = checked_add(least_cost_, allowed.least_cost(b));
         }
         return std::nullopt;
     }
 
-    std::optional<placement_fault> misplaced() const
+    std::optional<counterexample> misplaced() const
     {
         table<pool_id, unsigned char> is_used(placed_.pools.size(), 0);
         for (buffer_id b = 0; b != buffers_; ++b)
             if (solid_.needs_place[b] && is_placed(b)) is_used[pool_of(b)] = 1;
         for (buffer_id b = 0; b != buffers_; ++b) {
             placement_problem::buffer const& buffer = problem_.buffers[b];
-            placement_fault fact{.buffer = b, .begin = placed_.offset[b], .pool = pool_of(b)};
-            auto refuse = [&fact](placement_fault::kind what, byte_count needed) {
-                fact.what = what;
+            counterexample::buffers fact{.buffer = b, .pool = pool_of(b), .begin = placed_.offset[b]};
+            auto refuse = [&fact](fault what, byte_count needed) {
                 fact.needed = needed;
-                return fact;
+                return counterexample{what, fact};
             };
             if (!solid_.needs_place[b]) {
-                if (is_placed(b)) return refuse(placement_fault::kind::needless, 0);
+                if (is_placed(b)) return refuse(fault::needless, 0);
                 continue;
             }
             if (!is_placed(b)) {
                 placement::outcome const status = placed_.pools[fact.pool].status;
                 bool const is_filled =
                     status == placement::outcome::optimal || status == placement::outcome::feasible;
-                if (is_filled || is_used[fact.pool]) return refuse(placement_fault::kind::unplaced, 0);
+                if (is_filled || is_used[fact.pool]) return refuse(fault::unplaced, 0);
                 continue;
             }
             for (byte_count a : {buffer.alignment, limits(fact.pool).alignment})
-                if (fact.begin % a != 0) return refuse(placement_fault::kind::misaligned, a);
+                if (fact.begin % a != 0) return refuse(fault::misaligned, a);
             if (buffer.pinned != no_offset && buffer.pinned != fact.begin)
-                return refuse(placement_fault::kind::off_pin, buffer.pinned);
+                return refuse(fault::off_pin, buffer.pinned);
             if (!sum_fits(fact.begin, buffer.size)) {
                 fact.end = no_offset;
-                return refuse(placement_fault::kind::wrong_height, placed_.pools[fact.pool].height);
+                return refuse(fault::wrong_height, placed_.pools[fact.pool].height);
             }
         }
         return std::nullopt;
     }
 
     /// Every buffer lies at its colocation distance from the first placed buffer of its group.
-    std::optional<placement_fault> not_colocated() const
+    std::optional<counterexample> not_colocated() const
     {
         table<buffer_id, buffer_id> first(buffers_, no_buffer); // by root: of those that are placed
         for (buffer_id b = 0; b != buffers_; ++b) {
@@ -150,17 +148,17 @@ private:
             if (other == no_buffer) other = b;
             byte_count const should = placed_.offset[other] + solid_.above[b] - solid_.above[other];
             if (placed_.offset[b] != should || solid_.is_inconsistent[solid_.root[b]])
-                return placement_fault{.what = placement_fault::kind::not_colocated,
-                                       .buffer = b,
-                                       .other = other,
-                                       .begin = placed_.offset[b],
-                                       .needed = should,
-                                       .pool = pool_of(b)};
+                return counterexample{fault::not_colocated,
+                                      counterexample::buffers{.buffer = b,
+                                                              .other = other,
+                                                              .pool = pool_of(b),
+                                                              .begin = placed_.offset[b],
+                                                              .needed = should}};
         }
         return std::nullopt;
     }
 
-    std::optional<placement_fault> clash() const
+    std::optional<counterexample> clash() const
     {
         std::vector<sort_key> range_starts, range_ends, by_place;
         std::vector<solid_part> const& parts = solid_.parts;
@@ -194,13 +192,13 @@ private:
                 byte_count const to = smaller(begin(incoming) + (incoming.end - incoming.begin),
                                               begin(other) + (other.end - other.begin));
                 if (from < to)
-                    return placement_fault{.what = placement_fault::kind::clash,
-                                           .buffer = smaller(incoming.buffer, other.buffer),
-                                           .other = larger(incoming.buffer, other.buffer),
-                                           .position = incoming.when.first,
-                                           .begin = from,
-                                           .end = to,
-                                           .pool = pool_of(incoming.buffer)};
+                    return counterexample{fault::clash, counterexample::buffers{
+                                                            .buffer = smaller(incoming.buffer, other.buffer),
+                                                            .other = larger(incoming.buffer, other.buffer),
+                                                            .position = incoming.when.first,
+                                                            .pool = pool_of(incoming.buffer),
+                                                            .begin = from,
+                                                            .end = to}};
             }
             active.insert(at);
         }
@@ -208,7 +206,7 @@ private:
     }
 
     /// Compares the clocks of all pairs of buffers that share bytes.
-    std::optional<placement_fault> shared_bytes() const
+    std::optional<counterexample> shared_bytes() const
     {
         std::vector<sort_key> by_place;
         for (buffer_id b = 0; b != buffers_; ++b)
@@ -226,12 +224,12 @@ private:
                 if (end(other) <= next.tie) continue;
                 below[kept++] = other;
                 if (are_unordered(clocks_, other, its))
-                    return placement_fault{.what = placement_fault::kind::unordered,
-                                           .buffer = smaller(other, its),
-                                           .other = larger(other, its),
-                                           .begin = next.tie,
-                                           .end = smaller(end(other), end(its)),
-                                           .pool = pool};
+                    return counterexample{fault::clash,
+                                          counterexample::buffers{.buffer = smaller(other, its),
+                                                                  .other = larger(other, its),
+                                                                  .pool = pool,
+                                                                  .begin = next.tie,
+                                                                  .end = smaller(end(other), end(its))}};
             }
             below.resize(kept);
             below.push_back(its);
@@ -239,7 +237,7 @@ private:
         return std::nullopt;
     }
 
-    std::optional<placement_fault> wrong_height()
+    std::optional<counterexample> wrong_height()
     {
         top_.assign(placed_.pools.size(), 0);
         has_unplaced_.assign(placed_.pools.size(), 0);
@@ -251,15 +249,14 @@ private:
         }
         for (pool_id p = 0; p != top_.size(); ++p)
             if (!has_unplaced_[p] && top_[p] != placed_.pools[p].height)
-                return placement_fault{.what = placement_fault::kind::wrong_height,
-                                       .end = top_[p],
-                                       .needed = placed_.pools[p].height,
-                                       .pool = p};
+                return counterexample{
+                    fault::wrong_height,
+                    counterexample::buffers{.pool = p, .end = top_[p], .needed = placed_.pools[p].height}};
         return std::nullopt;
     }
 
     /// Blocks are in order, not too large, and hold each buffer and each solid part as a whole.
-    std::optional<placement_fault> wrong_blocks() const
+    std::optional<counterexample> wrong_blocks() const
     {
         for (pool_id p = 0; p != top_.size(); ++p) {
             std::vector<memory_plan::block> const& blocks = placed_.pools[p].blocks;
@@ -272,23 +269,20 @@ private:
             }
             if (largest != no_limit && !has_unplaced_[p]) is_wrong = is_wrong || end != top_[p];
             if (is_wrong)
-                return placement_fault{.what = placement_fault::kind::wrong_blocks,
-                                       .needed = largest,
-                                       .pool = p};
+                return counterexample{fault::wrong_blocks,
+                                      counterexample::buffers{.pool = p, .needed = largest}};
         }
         auto crosses = [this](buffer_id b, byte_count begin,
-                              byte_count end) -> std::optional<placement_fault> {
+                              byte_count end) -> std::optional<counterexample> {
             pool_id const p = pool_of(b);
             if (limits(p).largest_block == no_limit) return std::nullopt;
             std::vector<memory_plan::block> const& blocks = placed_.pools[p].blocks;
             std::size_t const after =
                 partition_point(blocks.size(), [&](std::size_t i) { return blocks[i].begin > begin; });
             if (after != 0 && end <= blocks[after - 1].begin + blocks[after - 1].size) return std::nullopt;
-            return placement_fault{.what = placement_fault::kind::crosses_block,
-                                   .buffer = b,
-                                   .begin = begin,
-                                   .end = end,
-                                   .pool = p};
+            return counterexample{
+                fault::crosses_block,
+                counterexample::buffers{.buffer = b, .pool = p, .begin = begin, .end = end}};
         };
         for (buffer_id b = 0; b != buffers_; ++b)
             if (solid_.needs_place[b] && is_placed(b))
@@ -313,14 +307,13 @@ private:
                                                        : placement::outcome::limit;
     }
 
-    std::optional<placement_fault> find_false_claim() const
+    std::optional<counterexample> find_false_claim() const
     {
-        placement_fault fact{.needed = 0};
-        auto refuse = [&fact](placement_fault::kind what, byte_count end, byte_count needed) {
-            fact.what = what;
+        counterexample::buffers fact{};
+        auto refuse = [&fact](fault what, byte_count end, byte_count needed) {
             fact.end = end;
             fact.needed = needed;
-            return fact;
+            return counterexample{what, fact};
         };
         placement::outcome worst = placement::outcome::optimal;
         pool_id first = 0;
@@ -328,10 +321,10 @@ private:
             placement::pool_result const& pool = placed_.pools[p];
             fact.pool = p;
             if (!has_unplaced_[p] && (pool.lower_bound > top_[p] || pool.proof.bytes > top_[p]))
-                return refuse(placement_fault::kind::wrong_bound, top_[p], pool.lower_bound);
+                return refuse(fault::wrong_bound, top_[p], pool.lower_bound);
             if (pool.proof.bytes != no_limit && pool.proof.bytes != pool.lower_bound)
-                return refuse(placement_fault::kind::wrong_bound, pool.proof.bytes, pool.lower_bound);
-            if (pool.status != true_status(p)) return refuse(placement_fault::kind::wrong_status, 0, 0);
+                return refuse(fault::wrong_bound, pool.proof.bytes, pool.lower_bound);
+            if (pool.status != true_status(p)) return refuse(fault::wrong_status, 0, 0);
             if (pool.status <= worst) continue;
             worst = pool.status;
             first = fact.pool;
@@ -339,19 +332,17 @@ private:
         fact.pool = first;
         if (worst == placement::outcome::optimal && cost_ != least_cost_)
             worst = placement::outcome::feasible;
-        if (placed_.status != worst || placed_.pool != first)
-            return refuse(placement_fault::kind::wrong_status, 0, 0);
+        if (placed_.status != worst || placed_.pool != first) return refuse(fault::wrong_status, 0, 0);
         fact.pool = 0;
-        if (placed_.cost != cost_) return refuse(placement_fault::kind::wrong_cost, cost_, placed_.cost);
+        if (placed_.cost != cost_) return refuse(fault::wrong_cost, cost_, placed_.cost);
         if (placed_.cost_bound != least_cost_)
-            return refuse(placement_fault::kind::wrong_cost, least_cost_, placed_.cost_bound);
+            return refuse(fault::wrong_cost, least_cost_, placed_.cost_bound);
         byte_count moved = 0;
         for (buffer_id b = 0; b != buffers_ && b != question_.previous.size(); ++b)
             if (is_placed(b) && question_.previous[b] != no_offset &&
                 question_.previous[b] != placed_.offset[b])
                 moved = checked_add(moved, problem_.buffers[b].size);
-        if (placed_.moved_bytes != moved)
-            return refuse(placement_fault::kind::wrong_movement, moved, placed_.moved_bytes);
+        if (placed_.moved_bytes != moved) return refuse(fault::wrong_movement, moved, placed_.moved_bytes);
         return std::nullopt;
     }
 
@@ -370,9 +361,8 @@ private:
 
 namespace sublet {
 
-SUBLET_DECL std::optional<placement_fault> check_placement(placement_problem const& problem,
-                                                           placement const& placed,
-                                                           placement::question const& question)
+SUBLET_DECL verdict check_placement(placement_problem const& problem, placement const& placed,
+                                    placement::question const& question)
 {
     return detail::placement_checker(problem, placed, question).first_fault();
 }
@@ -393,20 +383,19 @@ public:
     {
     }
 
-    proof_finding finding()
+    verdict find()
     {
         placement::outcome const status = placed_.pools[pool_].status;
         counts_all_ = status != placement::outcome::infeasible || problem_.choices.empty();
-        proof_finding const first = examine();
-        bool const holds = first.verdict == proof_finding::outcome::proved ||
-                           first.verdict == proof_finding::outcome::not_checkable;
+        verdict first = examine();
+        bool const holds = first || first.error().what == fault::not_checkable;
         if (holds || status != placement::outcome::limit) return first;
         counts_all_ = false;
-        proof_finding const second = examine();
-        return second.verdict == proof_finding::outcome::proved ? second : first;
+        return examine() ? verdict{} : first;
     }
 
 private:
+    enum class finding : std::uint8_t { proved, refuted, wrong_peak, not_checkable };
     static constexpr std::size_t max_groups = 8, max_stacked = 64;
 
     /// With clocks of several threads: each pair of buffers of the proof that conflicts lives together at a
@@ -445,19 +434,43 @@ private:
                proof_.kind == placement::proof::reason::pins_clash ||
                proof_.kind == placement::proof::reason::parts_clash;
     }
-    proof_finding examine()
+    verdict examine()
     {
-        result_ = {proof_finding::outcome::proved, proof_.kind, pool_, proof_.bytes, 0};
+        finding_ = finding::proved;
+        found_ = 0;
         sum_live_bytes();
-        if (proof_.kind == placement::proof::reason::given)
-            result_.verdict = proof_finding::outcome::not_checkable;
-        else if (!has_needed_buffers() || !holds()) result_.verdict = proof_finding::outcome::refuted;
-        else if (result_.verdict == proof_finding::outcome::proved && !is_infeasibility() &&
-                 placed_.pools[pool_].peak_position != (clocks_.threads > 1 ? position_id{0} : peak_)) {
-            result_.verdict = proof_finding::outcome::wrong_peak;
-            result_.found = peak_;
+        if (proof_.kind == placement::proof::reason::given) {
+            finding_ = finding::not_checkable;
+        } else if (!has_needed_buffers() || !holds()) {
+            finding_ = finding::refuted;
+        } else if (finding_ == finding::proved && !is_infeasibility() &&
+                   placed_.pools[pool_].peak_position != (clocks_.threads > 1 ? position_id{0} : peak_)) {
+            finding_ = finding::wrong_peak;
+            found_ = peak_;
         }
-        return result_;
+        auto refuse = [this](fault what, char const* text) {
+            return counterexample{what, counterexample::proof{pool_, proof_.bytes, found_, text}};
+        };
+        switch (finding_) {
+        case finding::proved: break;
+        case finding::refuted: return refuse(fault::wrong_proof, why_refuted());
+        case finding::wrong_peak: return refuse(fault::wrong_peak, "gives another peak than position %");
+        case finding::not_checkable: return refuse(fault::not_checkable, "is beyond what can be checked");
+        }
+        return {};
+    }
+    char const* why_refuted() const
+    {
+        switch (proof_.kind) {
+        case placement::proof::reason::live_bytes: return "is wrong: % are alive there";
+        case placement::proof::reason::antichain:
+            return "is wrong: its buffers are ordered, or have not as many bytes";
+        case placement::proof::reason::top_of_pin: return "is wrong: its buffer may end at %";
+        case placement::proof::reason::exhausted:
+            return found_ == no_limit ? "is wrong: its buffers can interleave, which was not tried"
+                                      : "is wrong: its buffers can be stacked within %";
+        default: return "is wrong: there is no such contradiction";
+        }
     }
 
     /// Whether b contributes to the bound: it is in the pool and, if only these count, can be in no other.
@@ -532,8 +545,8 @@ private:
         switch (proof_.kind) {
         case placement::proof::reason::nothing: return proof_.bytes == 0;
         case placement::proof::reason::live_bytes:
-            result_.found = clocks_.threads > 1 ? bytes_at_counter() : live_bytes_;
-            return result_.found == proof_.bytes;
+            found_ = clocks_.threads > 1 ? bytes_at_counter() : live_bytes_;
+            return found_ == proof_.bytes;
         case placement::proof::reason::antichain: return is_antichain();
         case placement::proof::reason::top_of_pin: return check_top_of_pin();
         case placement::proof::reason::exhausted: return has_no_stacking();
@@ -588,11 +601,11 @@ private:
         std::vector<buffer_id> const& all = proof_.buffers;
         for (std::size_t i = 0; i != all.size(); ++i) {
             if (clocks_.threads == 0) return false;
-            result_.found = checked_add(result_.found, problem_.buffers[all[i]].size);
+            found_ = checked_add(found_, problem_.buffers[all[i]].size);
             for (std::size_t j = 0; j != i; ++j)
                 if (all[i] == all[j] || !are_unordered(clocks_, all[i], all[j])) return false;
         }
-        return result_.found == proof_.bytes;
+        return found_ == proof_.bytes;
     }
 
     /// Whether the group of the buffer is above the largest block at its pin, or its lowest origin.
@@ -612,10 +625,10 @@ private:
     {
         buffer_id const b = proof_.buffers[0];
         std::int64_t const origin = enumerator_.least_origin(enumerator_.group_of(solid_.root[b]), 0);
-        if (enumerator_.hit_limit()) result_.verdict = proof_finding::outcome::not_checkable;
+        if (enumerator_.hit_limit()) finding_ = finding::not_checkable;
         if (origin == rigid_group::nowhere) return enumerator_.hit_limit(); // else it has no place
-        result_.found = static_cast<byte_count>(origin) + solid_.above[b] + problem_.buffers[b].size;
-        return result_.found == proof_.bytes;
+        found_ = static_cast<byte_count>(origin) + solid_.above[b] + problem_.buffers[b].size;
+        return found_ == proof_.bytes;
     }
     bool do_pins_clash() const
     {
@@ -670,20 +683,20 @@ private:
         }
         if (groups.size() > max_groups) return has_no_stack(groups);
         std::int64_t const lower = enumerator_.find_below(proof_.bytes, groups);
-        result_.found = static_cast<byte_count>(lower);
+        found_ = static_cast<byte_count>(lower);
         if (lower != rigid_group::nowhere) return false;
         if (enumerator_.can_interleave(groups)) {
-            result_.found = no_limit;
+            found_ = no_limit;
             return false;
         }
-        if (enumerator_.hit_limit()) result_.verdict = proof_finding::outcome::not_checkable;
+        if (enumerator_.hit_limit()) finding_ = finding::not_checkable;
         return true;
     }
     /// Whether the groups cannot be stacked below the bound where all of them are solid; if that is nowhere,
     /// it is not checkable. False only if they are rectangles.
     bool has_no_stack(std::vector<rigid_group> const& groups)
     {
-        result_.verdict = proof_finding::outcome::not_checkable;
+        finding_ = finding::not_checkable;
         if (groups.size() > max_stacked) return true;
         // with_pairs() adds positions for few buffers only: without them all seem to live together.
         for (std::size_t i = 0; i != groups.size() && clocks_.threads > 1; ++i)
@@ -710,11 +723,11 @@ private:
             std::int64_t const lower = enumerator_.find_below_at(at, proof_.bytes, groups);
             if (enumerator_.hit_limit()) break;
             if (lower == rigid_group::nowhere) {
-                result_.verdict = proof_finding::outcome::proved;
+                finding_ = finding::proved;
                 return true;
             }
             if (are_rectangles) {
-                result_.found = static_cast<byte_count>(lower);
+                found_ = static_cast<byte_count>(lower);
                 return false;
             }
         }
@@ -731,7 +744,8 @@ private:
     allowed_pools const allowed_;
     table<buffer_id, unsigned char> const is_forced_ = forced(); // by root
     bool counts_all_ = true; // false: only buffers with no other pool
-    proof_finding result_;
+    finding finding_ = finding::proved;
+    byte_count found_ = 0;
     byte_count live_bytes_ = 0; // at the position of the proof
     position_id peak_ = 0;
     stacking_enumerator enumerator_{problem_, solid_, limits_};
@@ -741,12 +755,12 @@ private:
 
 namespace sublet {
 
-SUBLET_DECL proof_finding check_proof(placement_problem const& problem, placement const& placed, pool_id pool)
+SUBLET_DECL verdict check_proof(placement_problem const& problem, placement const& placed, pool_id pool)
 {
     SUBLET_EXPECTS(pool < placed.pools.size(),
                    "sublet: a proof is checked for pool %, but there are only % pools", pool,
                    placed.pools.size());
-    return detail::proof_checker(problem, placed, pool).finding();
+    return detail::proof_checker(problem, placed, pool).find();
 }
 
 } // namespace sublet
@@ -764,9 +778,9 @@ public:
     {
     }
 
-    std::optional<slot_witness> first_fault()
+    std::optional<counterexample> first_fault()
     {
-        if (is_foreign()) return slot_witness{.what = fault::foreign_plan};
+        if (is_foreign()) return counterexample{fault::foreign_plan};
         if (auto fact = unplaced()) return fact;
         auto const in_slot = collect_accesses();
         for (slot_id slot = 0; slot != plan_.slots; ++slot) {
@@ -807,13 +821,14 @@ private:
     }
 
     /// The first write of a value without a slot; records the values that are written.
-    std::optional<slot_witness> unplaced()
+    std::optional<counterexample> unplaced()
     {
         for (step_id s = 0; s != program_.steps(); ++s)
             for (touch t : program_.touches(s)) {
                 if (!t.defines()) continue;
                 if (plan_.slot_of[t.value] == no_slot)
-                    return slot_witness{.what = fault::unplaced, .value = t.value, .step = s};
+                    return counterexample{fault::without_slot,
+                                          counterexample::slots{.value = t.value, .step = s}};
                 is_given_[t.value] = 0;
             }
         return std::nullopt;
@@ -920,7 +935,7 @@ private:
         if (last_write_[n] == none) open_.push_back(n);
     }
 
-    std::optional<slot_witness> clash(indices accesses) const
+    std::optional<counterexample> clash(indices accesses) const
     {
         node_id node = no_node;
         reaching_writes here;
@@ -948,10 +963,11 @@ private:
         }
         return std::nullopt;
     }
-    slot_witness found(value_id v, slot_access const& at, slot_access const& other) const
+    counterexample found(value_id v, slot_access const& at, slot_access const& other) const
     {
         step_id const written = other.what == slot_access_kind::is_given ? no_step : other.step;
-        return {fault::clash, v, other.value, plan_.slot_of[v], at.step, written};
+        return {fault::lost_in_slot,
+                counterexample::slots{v, other.value, plan_.slot_of[v], at.step, written}};
     }
     bool can_overwrite(slot_access const& in, slot_access const& out) const
     {
@@ -984,7 +1000,7 @@ private:
 
 namespace sublet {
 
-SUBLET_DECL std::optional<slot_witness> check_slots(snapshot const& given, slot_plan const& plan)
+SUBLET_DECL verdict check_slots(snapshot const& given, slot_plan const& plan)
 {
     snapshot listed;
     snapshot const& p = detail::as_control_flow(given, listed);

@@ -62,19 +62,20 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL std::optional<witness> find_unwritten_read(snapshot const& p,
-                                                       detail::plan_requirements const& required,
-                                                       node_ends const& ends, flow_options const& options)
+SUBLET_DECL std::optional<counterexample> find_unwritten_read(snapshot const& p,
+                                                              detail::plan_requirements const& required,
+                                                              node_ends const& ends,
+                                                              flow_options const& options)
 {
-    std::optional<witness> first;
+    std::optional<counterexample> first;
     auto found = [&](value_id v, position_id position) {
-        if (first && (first->position < position || (first->position == position && first->value <= v)))
+        if (first && (first->position() < position || (first->position() == position && first->value() <= v)))
             return;
         bool const is_ever_written = required.first_def[v] != detail::plan_requirements::never;
-        first = witness{.what = fault::used_undefined,
-                        .value = v,
-                        .other = is_ever_written ? v : no_value,
-                        .position = position};
+        first =
+            counterexample{fault::used_undefined,
+                           counterexample::access{
+                               .value = v, .other = is_ever_written ? v : no_value, .position = position}};
     };
     if (p.nodes() == 0) {
         for (value_id v : ends.outputs)
@@ -134,9 +135,9 @@ public:
     {
     }
 
-    std::optional<witness> first_fault() const
+    std::optional<counterexample> first_fault() const
     {
-        if (is_foreign()) return witness{.what = fault::foreign_plan};
+        if (is_foreign()) return counterexample{fault::foreign_plan};
         if (auto fact = misnamed_view(program_, required_)) return fact;
         if (auto fact = undefined_use()) return fact;
         if (auto fact = moved_write()) return fact;
@@ -163,29 +164,31 @@ private:
     }
 
     /// The sequential reading requires that steps run once, one after the other.
-    std::optional<witness> back_edge() const
+    std::optional<counterexample> back_edge() const
     {
-        std::optional<witness> first;
+        std::optional<counterexample> first;
         if (program_.graph().items() == 0) return first;
         for (node_id n = 0; n != program_.nodes(); ++n) {
             position_id const last = required_.position[program_.steps_of(n).last - 1];
-            if (first && first->position < last) continue;
+            if (first && first->position() < last) continue;
             for (node_id next : program_.successors(n))
                 if (required_.position[program_.steps_of(next).first] <= last)
-                    first = witness{.what = fault::leads_back, .position = last};
+                    first = counterexample{fault::leads_back, counterexample::waiting{.position = last}};
         }
         return first;
     }
 
-    std::optional<witness> undefined_use() const
+    std::optional<counterexample> undefined_use() const
     {
-        std::optional<witness> first;
+        std::optional<counterexample> first;
         auto found = [&first, this](value_id v, position_id p) {
-            if (first && (first->position < p || (first->position == p && first->value <= v))) return;
-            first = witness{.what = fault::used_undefined,
-                            .value = v,
-                            .other = required_.first_def[v] == plan_requirements::never ? no_value : v,
-                            .position = p};
+            if (first && (first->position() < p || (first->position() == p && first->value() <= v))) return;
+            first =
+                counterexample{fault::used_undefined,
+                               counterexample::access{
+                                   .value = v,
+                                   .other = required_.first_def[v] == plan_requirements::never ? no_value : v,
+                                   .position = p}};
         };
         each_touch(program_, required_.position, [&](value_id v, position_id p, access_kind m) {
             // A def is visible to reads at the end of the node, but not to reads of its own step.
@@ -210,16 +213,16 @@ private:
 
     /// Accesses of one byte, of which one writes, must keep their order in the program. Bytes that are written
     /// once, and not given, have no such accesses: every read comes after that write.
-    std::optional<witness> moved_write() const
+    std::optional<counterexample> moved_write() const
     {
         if (options_.order.empty()) return std::nullopt;
         table<position_id, step_id> listed(program_.steps());
         for (step_id s = 0; s != program_.steps(); ++s) listed[position_id::of(+s)] = s;
         byte_order const order(program_, required_, listed);
-        std::optional<witness> first;
+        std::optional<counterexample> first;
         auto found = [&first](value_id v, position_id p) {
-            if (first && (first->position < p || (first->position == p && first->value <= v))) return;
-            first = witness{.what = fault::write_moved, .value = v, .position = p};
+            if (first && (first->position() < p || (first->position() == p && first->value() <= v))) return;
+            first = counterexample{fault::write_moved, counterexample::access{.value = v, .position = p}};
         };
         struct moves { // of the accesses so far; positions from 1
             position_id highest = 0, highest_write = 0;
@@ -353,7 +356,7 @@ private:
         return overwritten;
     }
 
-    std::optional<witness> clash() const
+    std::optional<counterexample> clash() const
     {
         table<value_id, value_id> const overwritten = overwritten_classes();
         std::vector<sort_key> by_place; // active or not
@@ -405,17 +408,17 @@ private:
         return std::nullopt;
     }
 
-    std::optional<witness> shared_bytes(value_id active, value_id incoming) const
+    std::optional<counterexample> shared_bytes(value_id active, value_id incoming) const
     {
         auto const [begin, end] = overlap(required_, plan_, active, incoming);
         if (begin >= end) return std::nullopt;
-        return witness{.what = fault::clash,
-                       .value = smaller(active, incoming),
-                       .other = larger(active, incoming),
-                       .position = required_.life[incoming].first,
-                       .begin = begin,
-                       .end = end,
-                       .pool = place_of(incoming).pool};
+        return counterexample{fault::clash,
+                              counterexample::overlap{.value = smaller(active, incoming),
+                                                      .other = larger(active, incoming),
+                                                      .position = required_.life[incoming].first,
+                                                      .pool = place_of(incoming).pool,
+                                                      .begin = begin,
+                                                      .end = end}};
     }
 
     snapshot const& program_;
@@ -429,8 +432,7 @@ private:
 
 namespace sublet {
 
-SUBLET_DECL std::optional<witness> check_plan(snapshot const& p, memory_plan const& plan,
-                                              plan_options const& options)
+SUBLET_DECL verdict check_plan(snapshot const& p, memory_plan const& plan, plan_options const& options)
 {
     detail::expect_steps_run_once(p);
     auto const asked = detail::with_said_views(p, detail::asked_options(options, p.values()));
@@ -450,16 +452,16 @@ public:
     {
     }
 
-    std::optional<witness> first_fault() const
+    std::optional<counterexample> first_fault() const
     {
-        if (is_foreign()) return witness{.what = fault::foreign_plan, .batch = 1};
+        if (is_foreign()) return counterexample{.what = fault::foreign_plan, .batch = 1};
         for (byte_count batch : {byte_count{1}, max_batch_})
-            if (auto fact = check_plan(program_, plan_.at(batch), options_.at(batch))) {
-                fact->batch = batch;
-                return fact;
+            if (verdict valid = check_plan(program_, plan_.at(batch), options_.at(batch)); !valid) {
+                valid.error().batch = batch;
+                return valid.error();
             }
         plan_requirements const required = derive_requirements(program_, options_.at(max_batch_));
-        std::optional<witness> fact = too_small(required);
+        std::optional<counterexample> fact = too_small(required);
         if (!fact) fact = misaligned(required);
         if (!fact) fact = clash(required);
         if (fact && fact->batch != 0) confirm(*fact);
@@ -479,16 +481,16 @@ private:
     }
 
     /// Confirms a conflict for a batch: two overlapping values may be an in-place pair for that batch.
-    void confirm(witness& fact) const
+    void confirm(counterexample& fact) const
     {
         byte_count const batch = *fact.batch;
-        auto const found = check_plan(program_, plan_.at(batch), options_.at(batch));
-        if (found) fact = *found;
-        fact.batch = found ? batch : 0;
+        verdict const valid = check_plan(program_, plan_.at(batch), options_.at(batch));
+        if (!valid) fact = valid.error();
+        fact.batch = valid ? 0 : batch;
     }
 
     /// Checks sizes and tops of the plan's buffers; check_plan() derives sizes from the program instead.
-    std::optional<witness> too_small(plan_requirements const& required) const
+    std::optional<counterexample> too_small(plan_requirements const& required) const
     {
         auto const bytes = options_.bytes.tabulate(program_.values(), "bytes");
         for (value_id v = 0; v != plan_.buffer_of.size(); ++v) {
@@ -498,30 +500,32 @@ private:
             for (byte_count batch : {byte_count{1}, max_batch_})
                 if (b.size.at(batch) < needed.at(batch)) {
                     byte_count const at = b.offset_at(batch);
-                    return witness{.what = fault::outside_arena,
-                                   .value = v,
-                                   .begin = at,
-                                   .end = checked_add(at, needed.at(batch)),
-                                   .needed = checked_add(at, b.size.at(batch)),
-                                   .pool = b.pool,
-                                   .batch = batch};
+                    return counterexample{
+                        .what = fault::outside_arena,
+                        .of = counterexample::place{.value = v,
+                                                    .pool = b.pool,
+                                                    .begin = at,
+                                                    .end = checked_add(at, needed.at(batch)),
+                                                    .needed = checked_add(at, b.size.at(batch))},
+                        .batch = batch};
                 }
         }
         for (symbolic_plan::buffer const& b : plan_.buffers)
             if (!never_above(b.top(), plan_.arena[b.pool], max_batch_))
-                return witness{.what = fault::outside_arena,
-                               .value = b.root,
-                               .begin = b.offset_at(max_batch_),
-                               .end = b.top().at(max_batch_),
-                               .needed = plan_.arena[b.pool].at(max_batch_),
-                               .pool = b.pool,
-                               .batch = 0};
+                return counterexample{.what = fault::outside_arena,
+                                      .of =
+                                          counterexample::place{.value = b.root,
+                                                                .pool = b.pool,
+                                                                .begin = b.offset_at(max_batch_),
+                                                                .end = b.top().at(max_batch_),
+                                                                .needed = plan_.arena[b.pool].at(max_batch_)},
+                                      .batch = 0};
         return std::nullopt;
     }
 
     /// Offsets are aligned for every batch if their rounding is a multiple; or if nothing is rounded and both
     /// affine coefficients are multiples.
-    std::optional<witness> misaligned(plan_requirements const& required) const
+    std::optional<counterexample> misaligned(plan_requirements const& required) const
     {
         for (value_id v = 0; v != plan_.buffer_of.size(); ++v) {
             if (plan_.buffer_of[v] == no_buffer) continue;
@@ -535,19 +539,17 @@ private:
                     continue;
                 byte_count batch = smaller(max_batch_, byte_count{2}), at = b.offset_at(batch);
                 if (is_multiple(at)) batch = 0;
-                return witness{.what = fault::misaligned,
-                               .value = v,
-                               .begin = at,
-                               .needed = needed,
-                               .pool = b.pool,
-                               .batch = batch};
+                return counterexample{
+                    .what = fault::misaligned,
+                    .of = counterexample::place{.value = v, .pool = b.pool, .begin = at, .needed = needed},
+                    .batch = batch};
             }
         }
         return std::nullopt;
     }
 
     /// As plan_checker::clash(), for both ends of the batch range; in-place pairs are in one buffer.
-    std::optional<witness> clash(plan_requirements const& required) const
+    std::optional<counterexample> clash(plan_requirements const& required) const
     {
         auto const bytes = options_.bytes.tabulate(program_.values(), "bytes");
         table<buffer_id, live_range> life(plan_.buffers.size());
@@ -590,16 +592,14 @@ private:
         return std::nullopt;
     }
 
-    std::optional<witness> reaches_into(symbolic_plan::buffer const& a, symbolic_plan::buffer const& b,
-                                        std::uint64_t when) const
+    std::optional<counterexample> reaches_into(symbolic_plan::buffer const& a, symbolic_plan::buffer const& b,
+                                               std::uint64_t when) const
     {
         if (a.pool != b.pool || never_above(a.top(), b.start, max_batch_)) return std::nullopt;
-        witness w{.what = fault::clash,
-                  .value = smaller(a.root, b.root),
-                  .other = larger(a.root, b.root),
-                  .position = position_id::of(when),
-                  .pool = a.pool,
-                  .batch = 0};
+        counterexample::overlap both{.value = smaller(a.root, b.root),
+                                     .other = larger(a.root, b.root),
+                                     .position = position_id::of(when),
+                                     .pool = a.pool};
         // If they swap their order: the last batch with a below b, and the next one.
         byte_count last = 1, beyond = max_batch_;
         while (beyond - last > 1) {
@@ -611,12 +611,11 @@ private:
             byte_count const end =
                 smaller(a.offset_at(batch) + a.size.at(batch), b.offset_at(batch) + b.size.at(batch));
             if (begin >= end) continue;
-            w.batch = batch;
-            w.begin = begin;
-            w.end = end;
-            break;
+            both.begin = begin;
+            both.end = end;
+            return counterexample{.what = fault::clash, .of = both, .batch = batch};
         }
-        return w;
+        return counterexample{.what = fault::clash, .of = both, .batch = 0};
     }
 
     snapshot const& program_;
@@ -629,8 +628,7 @@ private:
 
 namespace sublet {
 
-SUBLET_DECL std::optional<witness> check_plan(snapshot const& p, symbolic_plan const& plan,
-                                              symbolic_options const& options)
+SUBLET_DECL verdict check_plan(snapshot const& p, symbolic_plan const& plan, symbolic_options const& options)
 {
     auto const asked = detail::with_said_views(p, detail::tabulated_options(options, p.values()));
     return detail::symbolic_checker(p, plan, *asked).first_fault();
@@ -654,7 +652,7 @@ public:
     {
     }
 
-    std::optional<witness> first_fault()
+    std::optional<counterexample> first_fault()
     {
         query_.entry_overlap.assign(classes_.size(), no_value);
         std::vector<value_id> const disjoint = given();
@@ -708,7 +706,7 @@ private:
         return bytes_[b] != 0 && (bytes_[a] == no_size || bytes_[a] > apart);
     }
     /// Two given values that overlap, although nothing reads them.
-    std::optional<witness> clash_of_given() const
+    std::optional<counterexample> clash_of_given() const
     {
         bool const has_step = program_.nodes() != 0;
         for (std::uint32_t rank = 0; rank != query_.entry_overlap.size(); ++rank)
@@ -769,14 +767,14 @@ private:
         return is_contested_[classes_.rank_of(v)] != 0;
     }
 
-    std::optional<witness> check_available(value_id v, node_id n, step_id before)
+    std::optional<counterexample> check_available(value_id v, node_id n, step_id before)
     {
         if (!classes_.is_placed(v) || available_.has(v) || !is_contested(v)) return std::nullopt;
         return find_clobber_path(query_, v, n, before);
     }
 
     /// The first fault of a step: reads, then writes; what it holds and writes is disjoint, unless in place.
-    std::optional<witness> fault_at(step_id s, node_id n)
+    std::optional<counterexample> fault_at(step_id s, node_id n)
     {
         enter(s);
         std::vector<value_id> unavailable; // held, but undefined on some path: these may overlap others
@@ -795,7 +793,7 @@ private:
             if (available_.has(t.value)) held_.insert(classes_.rank_of(t.value));
             else unavailable.push_back(t.value);
         }
-        std::optional<witness> fact;
+        std::optional<counterexample> fact;
         for (touch t : program_.touches(s)) {
             if (!t.defines() || !classes_.is_placed(t.value)) continue;
             auto report_clash = [&](value_id other) {
@@ -889,15 +887,15 @@ SUBLET_DECL bool is_flow_plan_of(snapshot const& p, memory_plan const& plan, pla
 
 namespace sublet {
 
-SUBLET_DECL std::optional<witness> check_flow_plan(snapshot const& as_made, memory_plan const& plan,
-                                                   plan_options const& given, flow_options const& flow)
+SUBLET_DECL verdict check_flow_plan(snapshot const& as_made, memory_plan const& plan,
+                                    plan_options const& given, flow_options const& flow)
 {
     detail::expect_listed_order(as_made, given.order);
     snapshot listed;
     snapshot const& p = detail::as_control_flow(as_made, listed);
     auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& options = *asked;
-    if (!detail::is_flow_plan_of(p, plan, options)) return witness{.what = fault::foreign_plan};
+    if (!detail::is_flow_plan_of(p, plan, options)) return counterexample{fault::foreign_plan};
     plan_options in_order = options;
     in_order.order = plan.order;
     detail::plan_requirements const required = detail::derive_requirements(p, in_order);
@@ -947,7 +945,7 @@ public:
     }
 
     /// Inserts the classes by first def and checks that each may reuse the bytes of those it replaces.
-    std::optional<witness> clash()
+    std::optional<counterexample> clash()
     {
         table<value_id, std::uint32_t> begin(p_.values()), end(p_.values());
         std::vector<value_id> occupant(number_bounds(required_, plan_, begin, end), no_value);
@@ -988,12 +986,13 @@ public:
         if (no_clash && answer == queries_.none) return std::nullopt;
         std::size_t const pair = answer != queries_.none ? to_size(answer) : pairs_.size() - 2;
         value_id const u = pairs_[pair], v = pairs_[pair + 1];
-        witness w = clash_schedule(order_, touches_, plan_, in_place_, u, v);
         auto const common = overlap(required_, plan_, u, v);
-        w.begin = common.begin;
-        w.end = common.end;
-        w.pool = place_of(plan_, u).pool;
-        return w;
+        return clash_schedule(order_, touches_, plan_, in_place_,
+                              {.value = u,
+                               .other = v,
+                               .pool = place_of(plan_, u).pool,
+                               .begin = common.begin,
+                               .end = common.end});
     }
 
 private:
@@ -1040,17 +1039,17 @@ SUBLET_DECL bool is_foreign(memory_plan const& plan, std::size_t steps, std::siz
 
 namespace sublet {
 
-SUBLET_DECL std::optional<witness> check_concurrent_plan(snapshot const& p, memory_plan const& plan,
-                                                         plan_options const& given)
+SUBLET_DECL verdict check_concurrent_plan(snapshot const& p, memory_plan const& plan,
+                                          plan_options const& given)
 {
     auto const asked = detail::with_said_views(p, detail::asked_options(given, p.values()));
     plan_options const& options = *asked;
     detail::expect_steps_run_once(p);
     detail::plan_requirements const required = detail::derive_requirements(p, options);
-    if (detail::is_foreign(plan, p.steps(), p.values())) return witness{.what = fault::foreign_plan};
+    if (detail::is_foreign(plan, p.steps(), p.values())) return counterexample{fault::foreign_plan};
     if (auto const unclear = detail::misnamed_view(p, required)) return unclear;
     detail::step_order const order = detail::order_of_steps(p, required, plan.handoffs);
-    std::optional<witness> fact = order.fault;
+    std::optional<counterexample> fact = order.fault;
     if (!fact) fact = check_places(required, plan, options);
     if (!fact) return detail::concurrent_checker(p, plan, options.in_place, required, order).clash();
     fact->schedule = order.cycle;
@@ -1150,7 +1149,7 @@ SUBLET_DECL detail::fitted_plan fits(memory_plan const& plan, snapshot const& p,
     memory_plan& kept = result.plan;
     auto const order = detail::order_without_others(plan.order, p.nodes());
     if (!detail::is_complete(plan, plan.buffer_of.size()) || ((*asked).order.empty() && !order)) {
-        result.figures.refuted = witness{.what = fault::foreign_plan};
+        result.refute(counterexample{fault::foreign_plan});
         return result;
     }
     plan_options options = *asked;
@@ -1163,11 +1162,9 @@ SUBLET_DECL detail::fitted_plan fits(memory_plan const& plan, snapshot const& p,
         if (h.from < p.steps() && h.to < p.steps()) kept.handoffs.push_back(h);
     detail::keep_places(plan, detail::derive_requirements(p, options), kept);
     switch (plan.valid_for) {
-    case program_reading::sequential: result.figures.refuted = check_plan(p, kept, options); break;
-    case program_reading::concurrent: result.figures.refuted = check_concurrent_plan(p, kept, options); break;
-    case program_reading::control_flow:
-        result.figures.refuted = check_flow_plan(p, kept, options, flow);
-        break;
+    case program_reading::sequential: result.refute(check_plan(p, kept, options)); break;
+    case program_reading::concurrent: result.refute(check_concurrent_plan(p, kept, options)); break;
+    case program_reading::control_flow: result.refute(check_flow_plan(p, kept, options, flow)); break;
     }
     return result;
 }

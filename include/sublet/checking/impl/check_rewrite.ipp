@@ -17,7 +17,7 @@ public:
     {
     }
 
-    std::optional<rewrite_fault> changed_shape() const
+    std::optional<counterexample> changed_shape() const
     {
         bool same =
             before_.edges() == after_.edges() && before_.graph() == after_.graph() &&
@@ -28,7 +28,7 @@ public:
             edge_use const a = before_.edge_uses()[i], b = after_.edge_uses()[i];
             same = a.node == b.node && a.pred == b.pred;
         }
-        if (!same) return rewrite_fault{};
+        if (!same) return counterexample{fault::other_shape, counterexample::renaming{}};
         for (step_id s = 0; s != before_.steps(); ++s) {
             auto const a = before_.touches(s), b = after_.touches(s);
             same = a.size() == b.size();
@@ -36,26 +36,26 @@ public:
                 bool const are_results = a[i].defines() && b[i].defines() && a[i].writes() && b[i].writes();
                 same = a[i].kind == b[i].kind || are_results;
             }
-            if (!same) return rewrite_fault{.step = s};
+            if (!same) return counterexample{fault::other_shape, counterexample::renaming{.step = s}};
         }
         return std::nullopt;
     }
 
-    std::optional<rewrite_fault> changed_input(value_id v, value_id name)
+    std::optional<counterexample> changed_input(value_id v, value_id name)
     {
         expect_name(name);
         entry &old_state = before_state_[root_[v]], &new_state = after_state_[name];
         bool const is_other = new_state.result != no_value && new_state.result != root_[v];
         bool const is_elsewhere = old_state.defined_as != no_value && old_state.defined_as != name;
         if (is_other || is_elsewhere)
-            return rewrite_fault{rewrite_fault::kind::aliasing, no_step, 0, v, name, {}, {}};
+            return counterexample{fault::other_storage, counterexample::renaming{no_step, 0, v, name}};
         old_state.defined_as = name;
         new_state.result = root_[v];
-        old_state.source = new_state.source = rewrite_fault::source{no_step, root_[v]};
+        old_state.source = new_state.source = counterexample::renaming::source{no_step, root_[v]};
         return std::nullopt;
     }
 
-    std::optional<rewrite_fault> changed_step(step_id s)
+    std::optional<counterexample> changed_step(step_id s)
     {
         auto const a = before_.touches(s), b = after_.touches(s);
         for (std::uint32_t i = 0; i != a.size(); ++i) {
@@ -63,10 +63,10 @@ public:
             entry &old_state = before_state_[root_[value]], &new_state = after_state_[name];
             value_id const root_name = is_view_of_root(a[i]) ? old_state.defined_as : no_value;
             if (root_name != no_value && old_state.source != after_state_[root_name].source)
-                return differs(rewrite_fault::kind::read, s, i, value, root_name);
+                return differs(fault::other_read, s, i, value, root_name);
             if (!a[i].defines()) {
                 if (old_state.source != new_state.source)
-                    return differs(rewrite_fault::kind::read, s, i, value, name);
+                    return differs(fault::other_read, s, i, value, name);
                 old_state.used_at = new_state.used_at = s;
                 old_state.used_as = name;
                 if (a[i].kind == touch::access::use_early) continue; // reads before any result is written
@@ -81,7 +81,7 @@ public:
             bool const is_separated =
                 !is_apart && old_state.defined_at == s && old_state.defined_as != name;
             if (is_merged || is_separated)
-                return rewrite_fault{rewrite_fault::kind::aliasing, s, i, value, name, {}, {}};
+                return counterexample{fault::other_storage, counterexample::renaming{s, i, value, name}};
             new_state.result = root_[value];
             if (is_apart) { // its root keeps its name
                 new_state.viewed_at = s;
@@ -89,31 +89,31 @@ public:
                 old_state.defined_at = new_state.defined_at = s;
                 old_state.defined_as = name;
             }
-            if (root_name == no_value) old_state.source = rewrite_fault::source{s, i};
+            if (root_name == no_value) old_state.source = counterexample::renaming::source{s, i};
             new_state.source = old_state.source; // a view has the bytes of its root
         }
         return changed_pairs(s);
     }
 
-    std::optional<rewrite_fault> changed_at_end(std::uint32_t i) const
+    std::optional<counterexample> changed_at_end(std::uint32_t i) const
     {
         edge_use const a = before_.edge_uses()[i];
         value_id const name = after_.edge_uses()[i].value;
         if (before_state_[root_[a.value]].source == after_state_[name].source) return std::nullopt;
-        return differs(rewrite_fault::kind::read_at_end, before_.steps_of(a.pred).last - 1, i, a.value, name);
+        return differs(fault::other_read_at_end, before_.steps_of(a.pred).last - 1, i, a.value, name);
     }
 
-    std::optional<rewrite_fault> changed_output(value_id v, value_id name) const
+    std::optional<counterexample> changed_output(value_id v, value_id name) const
     {
         expect_name(name);
         if (before_state_[root_[v]].source == after_state_[name].source) return std::nullopt;
-        return differs(rewrite_fault::kind::kept, no_step, 0, v, name);
+        return differs(fault::other_end, no_step, 0, v, name);
     }
 
 private:
     /// State of a name: of a class of values before, or of a value after.
     struct entry {
-        rewrite_fault::source source = {};
+        counterexample::renaming::source source = {};
         step_id used_at = no_step; // last
         step_id held_at = no_step; // last used until the end of the step
         step_id defined_at = no_step;
@@ -134,14 +134,14 @@ private:
                        "sublet: given_as or kept_as names value %, but the program after has only % values",
                        name, after_state_.size());
     }
-    rewrite_fault differs(rewrite_fault::kind what, step_id s, std::uint32_t operand, value_id v,
-                          value_id name) const
+    counterexample differs(fault what, step_id s, std::uint32_t operand, value_id v, value_id name) const
     {
-        return {what, s, operand, v, name, before_state_[root_[v]].source, after_state_[name].source};
+        return {what, counterexample::renaming{s, operand, v, name, before_state_[root_[v]].source,
+                                               after_state_[name].source}};
     }
 
     /// Compares the pairs of results and operands that may be written over each other, by the names after.
-    std::optional<rewrite_fault> changed_pairs(step_id s)
+    std::optional<counterexample> changed_pairs(step_id s)
     {
         pairs_before_.clear();
         pairs_after_.clear();
@@ -180,7 +180,7 @@ private:
             if (is_missing || is_extra) {
                 sort_key const& pair = is_missing ? pairs_before_[i] : pairs_after_[k];
                 auto const in = value_id::of(pair.key), out = value_id::of(pair.tie);
-                return rewrite_fault{rewrite_fault::kind::in_place, s, 0, in, out, {}, {}};
+                return counterexample{fault::other_in_place, counterexample::renaming{s, 0, in, out}};
             }
             sort_key const pair = pairs_before_[i];
             while (i != pairs_before_.size() && !(pair < pairs_before_[i])) ++i;
@@ -201,8 +201,7 @@ private:
 
 namespace sublet {
 
-SUBLET_DECL std::optional<rewrite_fault> check_rewrite(snapshot const& before, snapshot const& after,
-                                                       rewrite_options const& given)
+SUBLET_DECL verdict check_rewrite(snapshot const& before, snapshot const& after, rewrite_options const& given)
 {
     detail::expect_steps_run_once(before);
     auto const asked = detail::with_said_views(
@@ -242,7 +241,7 @@ SUBLET_DECL std::optional<rewrite_fault> check_rewrite(snapshot const& before, s
         if (!is_kept) continue;
         if (auto fact = checker.changed_output(v, kept_as[v] == no_value ? v : kept_as[v])) return fact;
     }
-    return std::nullopt;
+    return {};
 }
 
 } // namespace sublet

@@ -11,16 +11,15 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL witness as_witness(race const& r)
+SUBLET_DECL counterexample unordered(race const& r)
 {
-    return {.what = fault::unordered,
-            .value = r.first_value,
-            .other = r.second_value,
-            .position = r.second,
-            .begin = r.begin,
-            .end = r.end,
-            .pool = r.space,
-            .earlier = r.first};
+    return {fault::unordered, counterexample::waiting{.position = r.second,
+                                                      .earlier = r.first,
+                                                      .value = r.first_value,
+                                                      .other = r.second_value,
+                                                      .pool = r.space,
+                                                      .begin = r.begin,
+                                                      .end = r.end}};
 }
 
 } // namespace detail
@@ -153,33 +152,34 @@ public:
     {
     }
 
-    std::optional<stream_fault> find(bool must_release)
+    std::optional<counterexample> find(bool must_release)
     {
         follow_blocks();
         if (!found_) follow_touches();
         if (!found_) follow_races();
         for (std::uint32_t b = 0; must_release && !found_ && b != allocated_.size(); ++b)
             if (allocated_[b] != no_step && released_[b] == no_step)
-                report({.what = kind::leaked, .first = allocated_[b], .block = b});
-        return found_;
+                report(fault::leaked, {.first = allocated_[b], .block = b});
+        if (!found_) return std::nullopt;
+        return counterexample{what_, *found_};
     }
 
 private:
-    using kind = stream_fault::kind;
 
     /// Keeps the fault with the lowest second command.
-    void report(stream_fault what)
+    void report(fault what, counterexample::commands its)
     {
-        if (found_ && found_->second <= what.second) return;
-        if (what.first != no_step) {
-            what.first_stream = list_.operations[what.first].stream;
-            what.first_step = step_of(what.first);
+        if (found_ && found_->second <= its.second) return;
+        if (its.first != no_step) {
+            its.first_stream = list_.operations[its.first].stream;
+            its.first_step = step_of(its.first);
         }
-        if (what.second != no_step) {
-            what.second_stream = list_.operations[what.second].stream;
-            what.second_step = step_of(what.second);
+        if (its.second != no_step) {
+            its.second_stream = list_.operations[its.second].stream;
+            its.second_step = step_of(its.second);
         }
-        found_ = what;
+        found_ = its;
+        what_ = what;
     }
     step_id step_of(std::uint32_t command) const
     {
@@ -196,7 +196,7 @@ private:
         for (std::uint32_t i = 0; i != list_.operations.size() && !found_; ++i) {
             stream_commands::operation const& operation = list_.operations[i];
             if (operation.what == stream_commands::operation_kind::wait && !clocks_.is_recorded(i))
-                report({.what = kind::unrecorded, .second = i, .block = operation.which});
+                report(fault::unrecorded, {.second = i, .block = operation.which});
             if (operation.what != stream_commands::operation_kind::allocate &&
                 operation.what != stream_commands::operation_kind::release)
                 continue;
@@ -206,21 +206,16 @@ private:
             std::uint32_t &made = allocated_[operation.which], &freed = released_[operation.which];
             if (operation.what == stream_commands::operation_kind::allocate) {
                 if (made != no_step || is_given(operation.which))
-                    report({.what = kind::double_allocation,
-                            .first = made,
-                            .second = i,
-                            .block = operation.which});
+                    report(fault::double_allocation, {.first = made, .second = i, .block = operation.which});
                 made = i;
             } else if (made == no_step && !is_given(operation.which)) {
-                report({.what = kind::never_allocated, .second = i, .block = operation.which});
+                report(fault::never_allocated, {.second = i, .block = operation.which});
             } else if (freed != no_step) {
-                report({.what = kind::double_release, .first = freed, .second = i, .block = operation.which});
+                report(fault::double_release, {.first = freed, .second = i, .block = operation.which});
             } else {
                 if (made != no_step && !clocks_.is_before(made, i))
-                    report({.what = kind::use_before_allocation,
-                            .first = made,
-                            .second = i,
-                            .block = operation.which});
+                    report(fault::use_before_allocation,
+                           {.first = made, .second = i, .block = operation.which});
                 freed = i;
             }
         }
@@ -234,30 +229,28 @@ private:
                 "sublet: a touch of value % names command % of %, or a block that does not exist: %", t.value,
                 t.at, list_.operations.size(), t.space);
             if (t.begin >= t.end) continue;
-            stream_fault f{
+            counterexample::commands f{
                 .second = t.at, .second_value = t.value, .block = t.space, .begin = t.begin, .end = t.end};
-            if (t.end > list_.blocks[t.space].bytes) report_as(f, kind::out_of_bounds, no_step);
+            if (t.end > list_.blocks[t.space].bytes) report_as(f, fault::out_of_bounds, no_step);
             std::uint32_t const made = allocated_[t.space], freed = released_[t.space];
             bool const is_there = is_given(t.space) || (made != no_step && made < t.at);
-            if (!is_there) report_as(f, kind::never_allocated, no_step);
+            if (!is_there) report_as(f, fault::never_allocated, no_step);
             else if (made != no_step && !clocks_.is_before(made, t.at))
-                report_as(f, kind::use_before_allocation, made);
-            else if (freed < t.at) report_as(f, kind::use_after_release, freed);
+                report_as(f, fault::use_before_allocation, made);
+            else if (freed < t.at) report_as(f, fault::use_after_release, freed);
             else if (freed != no_step && !clocks_.is_before(t.at, freed))
-                report({.what = kind::freed_in_use,
-                        .first = t.at,
-                        .second = freed,
-                        .first_value = t.value,
-                        .block = t.space,
-                        .begin = t.begin,
-                        .end = t.end});
+                report(fault::freed_in_use, {.first = t.at,
+                                             .second = freed,
+                                             .first_value = t.value,
+                                             .block = t.space,
+                                             .begin = t.begin,
+                                             .end = t.end});
         }
     }
-    void report_as(stream_fault f, kind what, std::uint32_t first)
+    void report_as(counterexample::commands f, fault what, std::uint32_t first)
     {
-        f.what = what;
         f.first = first;
-        report(f);
+        report(what, f);
     }
 
     void follow_races()
@@ -265,28 +258,28 @@ private:
         for_conflicting_pairs(list_.touches,
                               [this](std::uint32_t earlier, std::uint32_t later, race const& r) {
                                   if (found_ || clocks_.is_before(earlier, later)) return;
-                                  report({.what = kind::race,
-                                          .first = earlier,
-                                          .second = later,
-                                          .first_value = r.first_value,
-                                          .second_value = r.second_value,
-                                          .block = r.space,
-                                          .begin = r.begin,
-                                          .end = r.end});
+                                  report(fault::race, {.first = earlier,
+                                                       .second = later,
+                                                       .first_value = r.first_value,
+                                                       .second_value = r.second_value,
+                                                       .block = r.space,
+                                                       .begin = r.begin,
+                                                       .end = r.end});
                               });
     }
 
     stream_commands const& list_;
     stream_clocks clocks_;
     std::vector<std::uint32_t> allocated_, released_; // by block: the command
-    std::optional<stream_fault> found_{};
+    fault what_ = fault::race;
+    std::optional<counterexample::commands> found_{};
 };
 
 } // namespace sublet::detail
 
 namespace sublet {
 
-SUBLET_DECL std::optional<stream_fault> check_streams(stream_commands const& list, bool must_release)
+SUBLET_DECL verdict check_streams(stream_commands const& list, bool must_release)
 {
     return detail::stream_checker(list).find(must_release);
 }
@@ -378,11 +371,10 @@ SUBLET_DECL std::vector<byte_access> accesses_of(snapshot const& p, plan_options
     return list;
 }
 
-SUBLET_DECL std::optional<race> check_waits(snapshot const& p, plan_options const& options,
-                                            memory_plan const* plan,
-                                            table<position_id, step_id> const& step_at,
-                                            csr_rows<position_id, position_id> const& after,
-                                            std::vector<handoff> const& handoffs)
+SUBLET_DECL verdict check_waits(snapshot const& p, plan_options const& options, memory_plan const* plan,
+                                table<position_id, step_id> const& step_at,
+                                csr_rows<position_id, position_id> const& after,
+                                std::vector<handoff> const& handoffs)
 {
     detail::expect_steps_run_once(p);
     auto const pools = static_cast<std::uint32_t>(plan == nullptr ? 0 : plan->arena_bytes.size());
@@ -437,8 +429,9 @@ SUBLET_DECL std::optional<race> check_waits(snapshot const& p, plan_options cons
     require_handoffs(handoffs);
 
     std::uint64_t const answer = queries.first_failed();
-    if (answer != queries.none) return races[to_size(answer)];
-    return reversed;
+    if (answer != queries.none) return unordered(races[to_size(answer)]);
+    if (reversed) return unordered(*reversed);
+    return {};
 }
 
 } // namespace detail

@@ -83,7 +83,7 @@ SUBLET_DECL bool is_complete(memory_plan const& plan, std::size_t values)
     return true;
 }
 
-SUBLET_DECL std::optional<witness> larger_than_root(plan_requirements const& required)
+SUBLET_DECL std::optional<counterexample> larger_than_root(plan_requirements const& required)
 {
     for (value_id v = 0; v != required.root.size(); ++v) {
         value_id const r = required.root[v];
@@ -92,28 +92,26 @@ SUBLET_DECL std::optional<witness> larger_than_root(plan_requirements const& req
         if (v == r || root == no_size) continue;
         byte_count const begin = required.offset_in_root[v];
         if (begin > root || view > root - begin)
-            return witness{.what = fault::oversized_view,
-                           .value = v,
-                           .other = r,
-                           .end = sum_fits(begin, view) ? begin + view : begin,
-                           .needed = root};
+            return counterexample{fault::oversized_view,
+                                  counterexample::view{.value = v,
+                                                       .other = r,
+                                                       .end = sum_fits(begin, view) ? begin + view : begin,
+                                                       .needed = root}};
     }
     return std::nullopt;
 }
 
-SUBLET_DECL std::optional<witness> unlike_root(plan_requirements const& required, plan_options const& options)
+SUBLET_DECL std::optional<counterexample> unlike_root(plan_requirements const& required,
+                                                      plan_options const& options)
 {
     std::size_t const values = required.root.size();
     for (value_id v = 0; v != values; ++v) {
         value_id const r = required.root[v];
         if (v == r) continue;
         auto says = [v, r](char const* name, byte_count its, byte_count of_root) {
-            return witness{.what = fault::unlike_root,
-                           .value = v,
-                           .other = r,
-                           .end = its,
-                           .needed = of_root,
-                           .fact = name};
+            return counterexample{
+                fault::unlike_root,
+                counterexample::view{.value = v, .other = r, .end = its, .needed = of_root, .fact = name}};
         };
         byte_count const begin = required.offset_in_root[v], alignment = required.alignment[v];
         if (alignment != required.alignment[r] && begin % alignment != 0)
@@ -126,17 +124,16 @@ SUBLET_DECL std::optional<witness> unlike_root(plan_requirements const& required
     }
     for (plan_options::pool_choice const& c : options.pool_choices)
         if (c.value < values && required.root[c.value] != c.value)
-            return witness{.what = fault::unlike_root,
-                           .value = c.value,
-                           .other = required.root[c.value],
-                           .end = c.pool,
-                           .fact = "pool_choices"};
+            return counterexample{fault::unlike_root, counterexample::view{.value = c.value,
+                                                                           .other = required.root[c.value],
+                                                                           .end = c.pool,
+                                                                           .fact = "pool_choices"}};
     return std::nullopt;
 }
 
 /// A value of storage of 0 bytes without a place, or with another than its own; or a place of another value.
-SUBLET_DECL std::optional<witness> misplaced_empty_value(plan_requirements const& required,
-                                                         memory_plan const& plan)
+SUBLET_DECL std::optional<counterexample> misplaced_empty_value(plan_requirements const& required,
+                                                                memory_plan const& plan)
 {
     std::size_t next = 0; // in plan.empty
     for (value_id v = 0; v != required.root.size(); ++v) {
@@ -144,36 +141,40 @@ SUBLET_DECL std::optional<witness> misplaced_empty_value(plan_requirements const
         bool const is_empty_value = required.is_empty_storage(r);
         bool const has_place = next != plan.empty.size() && plan.empty[next].value == v;
         if (is_empty_value != has_place)
-            return witness{.what = has_place ? fault::needless : fault::unplaced, .value = v};
+            return counterexample{has_place ? fault::needless : fault::unplaced,
+                                  counterexample::place{.value = v}};
         if (!has_place) continue;
         memory_plan::empty_value const at = plan.empty[next++];
         byte_count const offset = required.pinned[r] == no_offset ? 0 : required.pinned[r];
         if (at.pool != required.pool[r])
-            return witness{.what = fault::wrong_pool, .value = v, .pool = required.pool[r]};
+            return counterexample{fault::wrong_pool,
+                                  counterexample::place{.value = v, .pool = required.pool[r]}};
         for (byte_count needed : {offset, required.pinned[v]})
             if (needed != at.offset && needed != no_offset)
-                return witness{
-                    .what = fault::off_pin, .value = v, .begin = at.offset, .needed = needed, .pool = at.pool};
+                return counterexample{
+                    fault::off_pin,
+                    counterexample::place{.value = v, .pool = at.pool, .begin = at.offset, .needed = needed}};
     }
     if (next == plan.empty.size()) return std::nullopt;
-    return witness{.what = fault::needless, .value = plan.empty[next].value};
+    return counterexample{fault::needless, counterexample::place{.value = plan.empty[next].value}};
 }
 
-SUBLET_DECL std::optional<witness> wrong_storage(plan_requirements const& required, memory_plan const& plan)
+SUBLET_DECL std::optional<counterexample> wrong_storage(plan_requirements const& required,
+                                                        memory_plan const& plan)
 {
     for (value_id v = 0; v != plan.buffer_of.size(); ++v) {
         bool const has_buffer = plan.buffer_of[v] != no_buffer;
         if (!required.is_planned(required.root[v])) {
-            if (has_buffer) return witness{.what = fault::needless, .value = v};
+            if (has_buffer) return counterexample{fault::needless, counterexample::place{.value = v}};
         } else if (!has_buffer || place_of(plan, v).offset == no_offset) {
-            return witness{.what = fault::unplaced, .value = v};
+            return counterexample{fault::unplaced, counterexample::place{.value = v}};
         }
     }
     return misplaced_empty_value(required, plan);
 }
 
-SUBLET_DECL std::optional<witness> misplaced(plan_requirements const& required, memory_plan const& plan,
-                                             plan_options const& options)
+SUBLET_DECL std::optional<counterexample> misplaced(plan_requirements const& required,
+                                                    memory_plan const& plan, plan_options const& options)
 {
     std::vector<sort_key> choices; // ascending {value, pool}
     table<value_id, unsigned char> has_choice(plan.buffer_of.size(), 0);
@@ -193,23 +194,27 @@ SUBLET_DECL std::optional<witness> misplaced(plan_requirements const& required, 
         value_id const r = required.root[v];
         if (!required.is_planned(r)) continue;
         auto const [pool, offset] = place_of(plan, v);
-        auto refuse = [v, begin = offset, in = pool](fault what, byte_count needed) {
-            return witness{.what = what, .value = v, .begin = begin, .needed = needed, .pool = in};
+        auto refuse = [v, begin = offset, in = pool](fault what, byte_count needed, byte_count end = 0) {
+            return counterexample{
+                what,
+                counterexample::place{.value = v, .pool = in, .begin = begin, .end = end, .needed = needed}};
         };
 
         if (v != r) {
             auto const [root_pool, root_begin] = place_of(plan, r);
             byte_count const needed = root_begin + required.offset_in_root[v];
             if (pool != root_pool || offset != needed) {
-                witness fact = refuse(fault::misplaced_view, needed);
-                fact.other = r;
-                return fact;
+                return counterexample{
+                    fault::misplaced_view,
+                    counterexample::view{
+                        .value = v, .other = r, .pool = pool, .begin = offset, .needed = needed}};
             }
         }
         if (!may_be_in(r, pool)) {
-            witness fact = refuse(fault::wrong_pool, has_choice[r]);
-            if (has_choice[r] == 0) fact.pool = required.pool[r];
-            return fact;
+            pool_id const named = has_choice[r] != 0 ? pool : required.pool[r];
+            return counterexample{
+                fault::wrong_pool,
+                counterexample::place{.value = v, .pool = named, .begin = offset, .needed = has_choice[r]}};
         }
         // A multiple of each alignment is a multiple of their lcm, which might exceed 64 bits.
         byte_count const of_pool = pool < options.pools.size() ? options.pools[pool].alignment : 1;
@@ -220,13 +225,11 @@ SUBLET_DECL std::optional<witness> misplaced(plan_requirements const& required, 
         if (begins_there && offset % of_pool != 0) return refuse(fault::misaligned, of_pool);
         byte_count const pin = required.pinned[v];
         if (pin != no_offset && pin != offset) return refuse(fault::off_pin, pin);
-        if (pool >= plan.arena_bytes.size()) return refuse(fault::foreign_plan, 0);
+        if (pool >= plan.arena_bytes.size()) return counterexample{fault::foreign_plan};
         if (!begins_there) continue; // within its root
         byte_count const end = sum_fits(offset, required.bytes[r]) ? offset + required.bytes[r] : no_offset;
         if (end == no_offset || end > plan.arena_bytes[pool]) {
-            witness fact = refuse(fault::outside_arena, plan.arena_bytes[pool]);
-            fact.end = end;
-            return fact;
+            return refuse(fault::outside_arena, plan.arena_bytes[pool], end);
         }
     }
     return std::nullopt;
@@ -234,8 +237,8 @@ SUBLET_DECL std::optional<witness> misplaced(plan_requirements const& required, 
 
 /// The first fault of a pool with a largest block: blocks that are too large, overlap or leave the arena; a
 /// buffer that is in none. A plan without blocks has one, the arena.
-SUBLET_DECL std::optional<witness> misplaced_in_blocks(plan_requirements const& required,
-                                                       memory_plan const& plan, plan_options const& options)
+SUBLET_DECL std::optional<counterexample>
+misplaced_in_blocks(plan_requirements const& required, memory_plan const& plan, plan_options const& options)
 {
     for (pool_id pool = 0; pool != options.pools.size() && pool != plan.arena_bytes.size(); ++pool) {
         byte_count const largest = options.pools[pool].largest_block, arena = plan.arena_bytes[pool];
@@ -247,9 +250,10 @@ SUBLET_DECL std::optional<witness> misplaced_in_blocks(plan_requirements const& 
         byte_count end = 0;
         for (memory_plan::block const& b : own) {
             if (b.size > largest)
-                return witness{.what = fault::over_block, .end = b.size, .needed = largest, .pool = pool};
+                return counterexample{fault::over_block,
+                                      counterexample::place{.pool = pool, .end = b.size, .needed = largest}};
             if (b.begin < end || !sum_fits(b.begin, b.size) || b.begin + b.size > arena)
-                return witness{.what = fault::foreign_plan, .pool = pool};
+                return counterexample{fault::foreign_plan};
             end = b.begin + b.size;
         }
         for (value_id v = 0; v != plan.buffer_of.size(); ++v) {
@@ -259,15 +263,16 @@ SUBLET_DECL std::optional<witness> misplaced_in_blocks(plan_requirements const& 
             std::size_t const after =
                 partition_point(own.size(), [&](std::size_t i) { return own[i].begin > from; });
             if (after == 0 || own[after - 1].begin + own[after - 1].size < to)
-                return witness{
-                    .what = fault::crosses_block, .value = v, .begin = from, .end = to, .pool = pool};
+                return counterexample{
+                    fault::crosses_block,
+                    counterexample::place{.value = v, .pool = pool, .begin = from, .end = to}};
         }
     }
     return std::nullopt;
 }
 
-SUBLET_DECL std::optional<witness> check_places(plan_requirements const& required, memory_plan const& plan,
-                                                plan_options const& options)
+SUBLET_DECL std::optional<counterexample> check_places(plan_requirements const& required,
+                                                       memory_plan const& plan, plan_options const& options)
 {
     if (auto fact = larger_than_root(required)) return fact;
     if (auto fact = unlike_root(required, options)) return fact;
@@ -276,7 +281,8 @@ SUBLET_DECL std::optional<witness> check_places(plan_requirements const& require
     for (pool_id pool = 0; pool != plan.arena_bytes.size() && pool != options.pools.size(); ++pool) {
         byte_count const has = plan.arena_bytes[pool], capacity = options.pools[pool].capacity;
         if (has > capacity)
-            return witness{.what = fault::over_capacity, .end = has, .needed = capacity, .pool = pool};
+            return counterexample{fault::over_capacity,
+                                  counterexample::place{.pool = pool, .end = has, .needed = capacity}};
     }
     return misplaced_in_blocks(required, plan, options);
 }

@@ -85,8 +85,8 @@ SUBLET_DECL byte_order::byte_order(snapshot const& p, plan_requirements const& r
 }
 
 /// What a step reads that changes nothing and only makes views of other storage.
-SUBLET_DECL std::optional<witness> unwritten_views(std::span<touch const> touches, step_id s,
-                                                   plan_requirements const& required)
+SUBLET_DECL std::optional<counterexample> unwritten_views(std::span<touch const> touches, step_id s,
+                                                          plan_requirements const& required)
 {
     std::vector<value_id> viewed; // roots
     for (touch t : touches) {
@@ -97,13 +97,14 @@ SUBLET_DECL std::optional<witness> unwritten_views(std::span<touch const> touche
     sort_ascending(viewed);
     for (touch t : touches)
         if (!std::binary_search(viewed.begin(), viewed.end(), required.root[t.value]))
-            return witness{.what = fault::forgotten_write, .value = t.value, .other = first, .step = s};
+            return counterexample{fault::forgotten_write,
+                                  counterexample::view{.value = t.value, .other = first, .step = s}};
     return std::nullopt;
 }
 
-SUBLET_DECL std::optional<witness> misnamed_view(snapshot const& p, plan_requirements const& required)
+SUBLET_DECL std::optional<counterexample> misnamed_view(snapshot const& p, plan_requirements const& required)
 {
-    std::optional<witness> forgotten;
+    std::optional<counterexample> forgotten;
     for (step_id s = 0; s != p.steps(); ++s) {
         std::span<touch const> const touches = p.touches(s);
         bool makes_view = false;
@@ -112,10 +113,9 @@ SUBLET_DECL std::optional<witness> misnamed_view(snapshot const& p, plan_require
             value_id const r = required.root[t.value];
             makes_view = makes_view || t.makes_view();
             if (t.makes_view() == (r == t.value))
-                return witness{.what = fault::unclear_view,
-                               .value = t.value,
-                               .other = r == t.value ? no_value : r,
-                               .step = s};
+                return counterexample{
+                    fault::unclear_view,
+                    counterexample::view{.value = t.value, .other = r == t.value ? no_value : r, .step = s}};
         }
         if (makes_view && !forgotten && touches.size() > 1 && !p.only_views(s))
             forgotten = unwritten_views(touches, s, required);
@@ -124,8 +124,8 @@ SUBLET_DECL std::optional<witness> misnamed_view(snapshot const& p, plan_require
 }
 
 /// Checks that every value is defined once, before its uses; fills in the defining steps.
-SUBLET_DECL std::optional<witness> find_def_fault(snapshot const& p, plan_requirements const& required,
-                                                  table<value_id, step_id>& def_of)
+SUBLET_DECL std::optional<counterexample> find_def_fault(snapshot const& p, plan_requirements const& required,
+                                                         table<value_id, step_id>& def_of)
 {
     auto const& role = required.role;
     def_of = table<value_id, step_id>(p.values(), no_step);
@@ -134,15 +134,15 @@ SUBLET_DECL std::optional<witness> find_def_fault(snapshot const& p, plan_requir
             if (!t.defines()) continue;
             bool const is_second = def_of[t.value] != no_step && def_of[t.value] != s;
             if (bool const is_there = is_given(role[t.value]); is_there || is_second)
-                return witness{
-                    .what = fault::several_defs, .value = t.value, .needed = is_there, .step = s};
+                return counterexample{
+                    fault::several_defs,
+                    counterexample::access{.value = t.value, .step = s, .is_given = is_there}};
             def_of[t.value] = s;
         }
     auto undefined = [&](value_id v, step_id s) {
-        return witness{.what = fault::used_undefined,
-                       .value = v,
-                       .other = def_of[v] == no_step ? no_value : v,
-                       .step = s};
+        return counterexample{
+            fault::used_undefined,
+            counterexample::access{.value = v, .other = def_of[v] == no_step ? no_value : v, .step = s}};
     };
     auto exists = [&](value_id v) { return is_given(role[v]) || def_of[v] != no_step; };
     for (step_id s = 0; s != p.steps(); ++s)
@@ -321,7 +321,7 @@ SUBLET_DECL step_order order_of_steps(snapshot const& p, plan_requirements const
     if (found.step_at.size() != blocks.points()) {
         for (step_order::point s : find_cycle(found.after, found.step_at))
             if (s < p.steps()) found.cycle.push_back(s);
-        found.fault = witness{.what = fault::cycle, .step = found.cycle.front()};
+        found.fault = counterexample{fault::cycle, counterexample::waiting{.step = found.cycle.front()}};
         return found;
     }
     found.position = std::vector<position_id>(blocks.points(), 0);
@@ -478,24 +478,25 @@ SUBLET_DECL std::vector<unsigned char> all_before(step_id s, step_order const& o
 }
 
 SUBLET_DECL bool find_overwrite(step_order const& order, class_touches const& touches,
-                                memory_plan const& plan, bool in_place, value_id u, value_id v,
-                                step_id producer, bool both_written, witness& w)
+                                memory_plan const& plan, bool in_place, step_id producer, bool both_written,
+                                counterexample::overlap& its, std::vector<step_id>& schedule)
 {
+    value_id const u = its.value, v = its.other;
     auto const earlier = all_before(producer, order);
     for (step_id writer : touches.begins()[v]) {
         if (earlier[writer]) continue;
         auto const first = all_before(writer, order);
         bool is_needed = touches.is_kept(u);
-        w.needed_at = no_step;
+        its.needed_at = no_step;
         for (step_id t : touches.ends()[u]) {
             if (is_needed) break;
             if (t == writer ? touches.can_overwrite(t, u, v, plan, in_place) : first[t] || earlier[t])
                 continue;
             is_needed = t != producer || both_written;
-            w.needed_at = t;
+            its.needed_at = t;
         }
         if (!is_needed) continue;
-        w.written_at = writer;
+        its.step = writer;
         bool const is_unordered = producer == no_step || !first[producer];
         auto phase_of = [&](step_order::point s) {
             if (s == writer) return 3;
@@ -506,35 +507,35 @@ SUBLET_DECL bool find_overwrite(step_order const& order, class_touches const& to
         for (int phase = 0; phase != 5; ++phase)
             for (step_order::point s : order.step_at) {
                 if (s >= order.steps || phase_of(s) != phase) continue;
-                if (s == writer) w.position = position_id::of(w.schedule.size());
-                w.schedule.push_back(s);
+                if (s == writer) its.position = position_id::of(schedule.size());
+                schedule.push_back(s);
             }
         return true;
     }
     return false;
 }
 
-SUBLET_DECL witness clash_schedule(step_order const& order, class_touches const& touches,
-                                   memory_plan const& plan, bool in_place, value_id u, value_id v)
+SUBLET_DECL counterexample clash_schedule(step_order const& order, class_touches const& touches,
+                                          memory_plan const& plan, bool in_place,
+                                          counterexample::overlap const& both)
 {
-    witness w;
-    w.value = u;
-    w.other = v;
-    if (touches.is_given(u) && touches.is_given(v)) return w;
+    if (touches.is_given(both.value) && touches.is_given(both.other)) return {fault::clash, both};
+    counterexample::overlap its{.pool = both.pool, .begin = both.begin, .end = both.end};
+    std::vector<step_id> schedule;
     for (int attempt = 0; attempt != 4; ++attempt) {
-        w.value = attempt % 2 == 0 ? u : v;
-        w.other = attempt % 2 == 0 ? v : u;
+        its.value = attempt % 2 == 0 ? both.value : both.other;
+        its.other = attempt % 2 == 0 ? both.other : both.value;
         bool const both_written = attempt >= 2;
-        auto find_overwrite = [&](step_id producer) {
-            return detail::find_overwrite(order, touches, plan, in_place, w.value, w.other, producer,
-                                          both_written, w);
+        auto finds = [&](step_id producer) {
+            return find_overwrite(order, touches, plan, in_place, producer, both_written, its, schedule);
         };
-        if (touches.is_given(w.other)) continue;
-        if (touches.is_given(w.value) && find_overwrite(no_step)) return w;
-        for (step_id producer : touches.begins()[w.value])
-            if (!touches.is_given(w.value) && find_overwrite(producer)) return w;
+        if (touches.is_given(its.other)) continue;
+        bool is_found = touches.is_given(its.value) && finds(no_step);
+        for (step_id producer : touches.begins()[its.value])
+            is_found = is_found || (!touches.is_given(its.value) && finds(producer));
+        if (is_found) return {fault::overwritten, its, std::move(schedule)};
     }
-    return w;
+    return {fault::clash, both};
 }
 
 } // namespace sublet::detail

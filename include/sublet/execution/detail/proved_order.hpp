@@ -26,7 +26,7 @@ namespace sublet::detail {
 ///
 /// Requires:   as run_order_of().
 /// Complexity: that of run_order_of(), of check_waits(), and of the check of the plan.
-/// Throws:     unsound_plan with a witness; errors of run_order_of().
+/// Throws:     unsound_plan with a counterexample; errors of run_order_of().
 template <memory_mode Mode>
 [[nodiscard]] run_order proved_order(snapshot const& p, plan_options const& options, Mode const& mode,
                                      std::vector<handoff> const& handoffs, executor_options const& settings)
@@ -36,9 +36,10 @@ template <memory_mode Mode>
     if (proves && plan != nullptr) expect_sound(p, *plan, options);
     run_order order = run_order_of(p, options, mode, settings.scratch, handoffs);
     if (proves)
-        if (auto const why =
-                check_waits(p, options, plan, order.lowered.step_at, order.waits.after, handoffs))
-            throw unsound_plan(as_witness(*why));
+        if (verdict const valid =
+                check_waits(p, options, plan, order.lowered.step_at, order.waits.after, handoffs);
+            !valid)
+            throw unsound_plan(valid.error());
     return order;
 }
 

@@ -199,7 +199,7 @@ SUBLET_DECL lowered_program proved_sequence(snapshot const& p, plan_options cons
     bool const proves = settings.prove && settings.check != executor_options::checks::off;
     if (plan == nullptr) {
         auto const back = proves ? first_backward_edge(p, options.order) : std::nullopt;
-        if (back) throw unsound_plan({.what = fault::leads_back, .position = *back});
+        if (back) throw unsound_plan(*back);
         return lower_program(p, options, settings.scratch);
     }
     if (proves) expect_sound(p, *plan, options);

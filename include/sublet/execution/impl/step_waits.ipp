@@ -59,20 +59,19 @@ SUBLET_DECL program_order::program_order(snapshot const& program, plan_options c
     : program_(program), options_(options), bytes_(find_ordered_bytes(program, lifetimes_of(options)))
 {
     if (bytes_.segments == 0 || first_backward_edge(program, options.order)) return;
-    auto const broken = lifetimes(program, lifetimes_of(options)).violation;
+    live_ranges const lives = lifetimes(program, lifetimes_of(options));
     // An order in which writes are listed need not be that of their numbers.
-    has_order_ = !broken || broken->what == live_ranges::order_violation::kind::write_moved;
+    has_order_ = lives || lives.error().what == fault::write_moved;
 }
 
-SUBLET_DECL std::optional<witness> program_order::moved_write(table<position_id, step_id> const& steps) const
+SUBLET_DECL std::optional<counterexample>
+program_order::moved_write(table<position_id, step_id> const& steps) const
 {
     if (!has_order_) return std::nullopt;
     table<position_id, step_id> const listed = steps_in_order(program_, options_.order);
     table<step_id, position_id> rank(steps.size());
     for (position_id at = 0; at != steps.size(); ++at) rank[listed[at]] = at;
-    auto const moved = detail::moved_write(program_, bytes_, steps, rank);
-    if (!moved) return std::nullopt;
-    return witness{.what = fault::write_moved, .value = moved->value, .position = moved->position};
+    return detail::moved_write(program_, bytes_, steps, rank);
 }
 
 SUBLET_DECL std::vector<handoff> program_order::handoffs() const
@@ -285,33 +284,22 @@ SUBLET_DECL table<position_id, step_id> concurrent_step_order(snapshot const& p,
         return steps;
     };
     dependence_graph g = graph();
-    if (g.violation) {
-        bool const is_cycle = g.violation->what == dependence_violation::kind::cycle;
-        bool const is_second = g.violation->what == dependence_violation::kind::several_defs;
-        throw unsound_plan({.what = is_cycle    ? fault::cycle
-                                    : is_second ? fault::several_defs
-                                                : fault::used_undefined,
-                            .value = g.violation->value,
-                            .other = g.violation->what == dependence_violation::kind::defined_later
-                                         ? g.violation->value
-                                         : no_value,
-                            .needed = is_second && g.violation->steps.front() == no_step,
-                            .step = g.violation->steps.empty() ? no_step : g.violation->steps.back()});
-    }
+    if (!g) throw unsound_plan(g.error());
     program_order const listed(p, options);
     auto const moved = listed.moved_write(steps_of(g));
     if (!moved) return steps_of(g);
     for (handoff h : listed.handoffs()) handoffs.push_back(h);
     g = graph();
-    if (g.violation) throw unsound_plan(*moved);
+    if (!g) throw unsound_plan(*moved);
     return steps_of(g);
 }
 
 SUBLET_DECL void expect_sound(snapshot const& p, memory_plan const& plan, plan_options const& options)
 {
-    auto const why = plan.valid_for == program_reading::concurrent ? check_concurrent_plan(p, plan, options)
-                                                                   : check_plan(p, plan, options);
-    if (why) throw unsound_plan(*why);
+    verdict const valid = plan.valid_for == program_reading::concurrent
+                              ? check_concurrent_plan(p, plan, options)
+                              : check_plan(p, plan, options);
+    if (!valid) throw unsound_plan(valid.error());
 }
 
 SUBLET_DECL std::vector<handoff> all_handoffs(snapshot const& p, memory_plan const* plan,
@@ -324,7 +312,7 @@ SUBLET_DECL std::vector<handoff> all_handoffs(snapshot const& p, memory_plan con
                        h.to, p.steps());
     if (plan == nullptr || plan->valid_for != program_reading::concurrent) return handoffs;
     if (!std::all_of(plan->handoffs.begin(), plan->handoffs.end(), names_steps))
-        throw unsound_plan({.what = fault::foreign_plan});
+        throw unsound_plan({fault::foreign_plan});
     handoffs.insert(handoffs.end(), plan->handoffs.begin(), plan->handoffs.end());
     return handoffs;
 }

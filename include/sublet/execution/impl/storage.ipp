@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/detail/places.hpp>
-#include <sublet/checking/witness.hpp>
+#include <sublet/counterexample.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/detail/unclear.hpp>
 #include <sublet/execution/storage.hpp>
@@ -168,11 +168,10 @@ SUBLET_DECL lowered_program lower_in_order(snapshot const& program, plan_options
     lowered.table = gather_buffers(lives, options);
     if (value_id const v = lowered.table.oversized_view; v != no_value) {
         buffer const& its = lowered.table.buffers[lowered.table.buffer_of[v]];
-        throw unsound_plan({.what = fault::oversized_view,
-                            .value = v,
-                            .other = its.root,
-                            .end = lowered.table.oversized_bytes,
-                            .needed = its.size});
+        throw unsound_plan({fault::oversized_view, counterexample::view{.value = v,
+                                                                        .other = its.root,
+                                                                        .end = lowered.table.oversized_bytes,
+                                                                        .needed = its.size}});
     }
     lowered.pools = options.pools.size();
     for (buffer& b : lowered.table.buffers) {
@@ -203,15 +202,7 @@ SUBLET_DECL lowered_program lower_program(snapshot const& program, plan_options 
                                           per_value<bool> const& scratch)
 {
     live_ranges const lives = lifetimes(program, lifetimes_of(options));
-    if (lives.violation) {
-        auto const [value, position, what] = *lives.violation;
-        throw unsound_plan(
-            {.what = what == live_ranges::order_violation::kind::write_moved ? fault::write_moved
-                                                                             : fault::used_undefined,
-             .value = value,
-             .other = what == live_ranges::order_violation::kind::defined_later ? value : no_value,
-             .position = position});
-    }
+    if (!lives) throw unsound_plan(lives.error());
     return detail::lower_in_order(program, options, scratch, lives, steps_in_order(program, options.order),
                                   false);
 }
@@ -222,8 +213,8 @@ SUBLET_DECL lowered_program lower_program(snapshot const& program, plan_options 
 {
     if (steps.size() != program.steps()) broken_order(steps, program.steps(), "step");
     auto const role = options.role.tabulate(program.values());
-    live_ranges lives{table<value_id, live_range>(program.values()),
-                      static_cast<std::uint32_t>(steps.size()), std::nullopt};
+    live_ranges lives{
+        {}, table<value_id, live_range>(program.values()), static_cast<std::uint32_t>(steps.size())};
     auto touched = [&lives](value_id v, position_id at) { lives.of[v] = hull(lives.of[v], {at, at + 1}); };
     table<step_id, position_id> position_of(steps.size(), no_position);
     for (position_id at = 0; at != steps.size(); ++at) {
@@ -243,7 +234,7 @@ SUBLET_DECL lowered_program lower_program(snapshot const& program, plan_options 
 SUBLET_DECL plan_options options_of_plan(snapshot const& program, plan_options options,
                                          memory_plan const& plan)
 {
-    if (!is_complete(plan, program.values())) throw unsound_plan({.what = fault::foreign_plan});
+    if (!is_complete(plan, program.values())) throw unsound_plan({fault::foreign_plan});
     table<value_id, pool_id> pool = options.pool.tabulate(program.values(), "pool");
     for (value_id v = 0; v != pool.size(); ++v)
         if (plan.buffer_of[v] != no_buffer) pool[v] = plan.buffers[plan.buffer_of[v]].pool;
@@ -343,27 +334,26 @@ namespace sublet::detail {
 
 SUBLET_DECL void expect_placed(lowered_program const& lowered, memory_plan const& plan)
 {
-    auto fail = [](witness const& why) { throw unsound_plan(why); };
-    if (!is_complete(plan, lowered.table.buffer_of.size())) fail({.what = fault::foreign_plan});
+    auto fail = [](counterexample const& why) { throw unsound_plan(why); };
+    if (!is_complete(plan, lowered.table.buffer_of.size())) fail({fault::foreign_plan});
     for (buffer const& b : lowered.table.buffers) {
         if (!b.is_planned()) continue;
-        if (plan.buffer_of[b.root] == no_buffer) fail({.what = fault::unplaced, .value = b.root});
+        if (plan.buffer_of[b.root] == no_buffer)
+            fail({fault::unplaced, counterexample::place{.value = b.root}});
         auto const [pool, at] = place_of(plan, b.root);
-        if (pool != b.pool || pool >= plan.arena_bytes.size()) fail({.what = fault::foreign_plan});
+        if (pool != b.pool || pool >= plan.arena_bytes.size()) fail({fault::foreign_plan});
         byte_count const has = plan.arena_bytes[pool];
         if (at > has || b.size > has - at)
-            fail({.what = fault::outside_arena,
-                  .value = b.root,
-                  .begin = at,
-                  .end = sum_fits(at, b.size) ? at + b.size : no_offset,
-                  .needed = has,
-                  .pool = b.pool});
+            fail({fault::outside_arena,
+                  counterexample::place{.value = b.root,
+                                        .pool = b.pool,
+                                        .begin = at,
+                                        .end = sum_fits(at, b.size) ? at + b.size : no_offset,
+                                        .needed = has}});
         if (at % b.alignment != 0)
-            fail({.what = fault::misaligned,
-                  .value = b.root,
-                  .begin = at,
-                  .needed = b.alignment,
-                  .pool = b.pool});
+            fail(
+                {fault::misaligned,
+                 counterexample::place{.value = b.root, .pool = b.pool, .begin = at, .needed = b.alignment}});
     }
 }
 

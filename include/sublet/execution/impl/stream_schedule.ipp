@@ -382,20 +382,20 @@ public:
 
     /// The first edge, step sequence of a node or hand-off that is not kept, or command that is not ordered
     /// between the begin and the end of the run on stream 0.
-    std::optional<stream_fault> broken_order(std::vector<handoff> const& handoffs) const
+    std::optional<counterexample> broken_order(std::vector<handoff> const& handoffs) const
     {
         stream_clocks const clocks(list_);
-        std::optional<stream_fault> found;
+        std::optional<counterexample> found;
         auto require_order = [&](std::uint32_t first, std::uint32_t second) {
             if (first < second && clocks.is_before(first, second)) return;
-            if (found && found->second <= second) return;
-            found = stream_fault{.what = stream_fault::kind::order,
-                                 .first = first,
-                                 .second = second,
-                                 .first_stream = list_.operations[first].stream,
-                                 .second_stream = list_.operations[second].stream,
-                                 .first_step = step_of(first),
-                                 .second_step = step_of(second)};
+            if (found && found->as<counterexample::commands>()->second <= second) return;
+            found = counterexample{fault::missing_order,
+                                   counterexample::commands{.first = first,
+                                                            .second = second,
+                                                            .first_stream = list_.operations[first].stream,
+                                                            .second_stream = list_.operations[second].stream,
+                                                            .first_step = step_of(first),
+                                                            .second_step = step_of(second)}};
         };
         auto require_step_order = [&](step_id from, step_id to) {
             require_order(command_of_[from], command_of_[to]);
@@ -536,15 +536,14 @@ SUBLET_DECL stream_commands commands_of(snapshot const& p, plan_options const& o
     return detail::schedule_reader(p, options, plan, lowered, keeps_io_addresses).read(schedule);
 }
 
-SUBLET_DECL std::optional<stream_fault> check_schedule(snapshot const& p, plan_options const& options,
-                                                       memory_plan const* plan,
-                                                       detail::lowered_program const& lowered,
-                                                       stream_schedule const& schedule,
-                                                       stream_options const& settings)
+SUBLET_DECL verdict check_schedule(snapshot const& p, plan_options const& options, memory_plan const* plan,
+                                   detail::lowered_program const& lowered, stream_schedule const& schedule,
+                                   stream_options const& settings)
 {
     detail::schedule_reader reader(p, options, plan, lowered, settings.keeps_io_addresses);
-    std::optional<stream_fault> const found = check_streams(reader.read(schedule), true);
-    return found ? found : reader.broken_order(settings.handoffs);
+    verdict valid = check_streams(reader.read(schedule), true);
+    if (valid) valid.refute(reader.broken_order(settings.handoffs));
+    return valid;
 }
 
 } // namespace detail

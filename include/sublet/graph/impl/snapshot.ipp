@@ -63,7 +63,7 @@ SUBLET_DECL snapshot detail::with_reads_in_steps(snapshot const& p)
                 if (t.defines() && s + 1 == steps.last) made.push_back(t.value);
             }
             for (overwrite o : p.overwrites(s)) sink.may_overwrite(o.in, o.out);
-            detail::copy_promises(p, s, sink);
+            detail::copy_step_facts(p, s, sink);
         }
         sort_ascending(made);
         for (value_id v : ends[n])
@@ -75,7 +75,7 @@ SUBLET_DECL table<value_id, byte_count> detail::add_said_views(snapshot const& p
 {
     table<value_id, value_id> const of_options = of;
     table<value_id, byte_count> offset(p.values(), no_offset); // as a step says it
-    for (said_view const& say : p.said_views()) {
+    for (detail::said_view const& say : p.said_views()) {
         bool const is_new = offset[say.value] == no_offset && of_options[say.value] == no_value;
         bool const is_same =
             of[say.value] == say.of && (offset[say.value] == no_offset || offset[say.value] == say.offset);
@@ -137,10 +137,10 @@ SUBLET_DECL void snapshot::effects(node_id n, effect_sink& sink) const
         if (s != range.first) sink.next_step();
         for (touch t : touches(s)) sink.add(t.kind, t.value);
         for (overwrite o : overwrites(s)) sink.may_overwrite(o.in, o.out);
-        for (said_view const& say : equal_keys<&said_view::step>(record_.said_views, s))
+        for (detail::said_view const& say : equal_keys<&detail::said_view::step>(record_.said_views, s))
             sink.record_->said_views.push_back(
                 {step_id::of(sink.record_->step_begin.size() - 1), say.value, say.of, say.offset});
-        detail::copy_promises(*this, s, sink);
+        detail::copy_step_facts(*this, s, sink);
     }
     for (edge_use u : edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
 }

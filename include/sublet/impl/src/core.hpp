@@ -12,6 +12,7 @@
 #include <sublet/impl/antichain.ipp>
 #include <sublet/impl/bit_rows.ipp>
 #include <sublet/impl/contents.ipp>
+#include <sublet/impl/counterexample.ipp>
 #include <sublet/impl/errors.ipp>
 #include <sublet/impl/facts.ipp>
 #include <sublet/impl/ids.ipp>

@@ -195,7 +195,7 @@ struct schedule_rule {
     bool growing_by_size = true; ///< nodes that add bytes: the smallest growth first; otherwise by rank
 };
 
-/// Requires:   `preferred` names every node once; the graph has no violation.
+/// Requires:   `preferred` names every node once; the graph has no error.
 /// Ensures:    an order in which the program can run. Ties go to the node that is first in `preferred`.
 /// Complexity: O(E + touches log V); for nodes with several steps, pairs or early reads also a run of the
 ///             node whenever one of its buffers begins or has one node left.

@@ -32,7 +32,8 @@
 
 namespace sublet::detail {
 
-struct order_graph {
+/// Converts to false if no order exists; then the other members mean nothing.
+struct order_graph : verdict {
     csr_rows<node_id, node_id> after;  ///< the direct successors of each node, ascending, each once
     csr_rows<node_id, node_id> before; ///< the direct predecessors of each node, ascending, each once
     table<node_id, step_range> steps;  ///< of each node
@@ -51,8 +52,6 @@ struct order_graph {
     table<buffer_id, unsigned char> is_given;    ///< it is live from the start
     table<buffer_id, unsigned char> is_kept;     ///< it is live to the end
 
-    std::optional<dependence_violation> violation; ///< no order exists; the other members mean nothing
-
     [[nodiscard]] std::size_t nodes() const { return steps.size(); }
     [[nodiscard]] std::size_t buffers() const { return size.size(); }
     [[nodiscard]] std::span<overwrite_pair const> pairs_of(step_id s) const
@@ -63,10 +62,10 @@ struct order_graph {
 
 /// `options.order` is the listed order.
 ///
-/// Ensures:    an order of the nodes respects `before` if and only if lifetimes() finds no violation in it,
+/// Ensures:    an order of the nodes respects `before` if and only if lifetimes() finds no error in it,
 ///             no edge of the program is reversed, and touches of the same storage keep their order around
 ///             its writes: a view of a redefined value is touched on the right side of that write. If there
-///             is no such order, `violation` says why.
+///             is no such order, the error says why.
 /// Complexity: O(V + E + values + touches + pairs) time and memory.
 /// Throws:     precondition_error if a property does not have one entry per value, views form a cycle, or the
 ///             order does not name every node once.
@@ -85,7 +84,7 @@ std::vector<node_id> any_order(order_graph const& g);
 /// The most bytes that some node needs by itself, whatever ran before it.
 byte_count max_node_lower_bound(order_graph const& g);
 
-/// Requires:   the graph has no violation.
+/// Requires:   the graph has no error.
 /// Ensures:    never more than the least peak of an order. For graphs with very many nodes and buffers only
 ///             the buffers that each node touches itself are counted.
 /// Complexity: O((V + E) buffers / 64 + touches) time, plus for each node the number of its live buffers;

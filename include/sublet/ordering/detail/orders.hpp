@@ -124,8 +124,7 @@ template <class Stop>
                                            order_search_limits limits, Stop stop)
 {
     exact_node_order result;
-    result.violation = g.violation;
-    if (g.violation) return result;
+    if (!result.refute(g)) return result;
     result.order = topological(g);
     result.given_peak = peak_of(g, result.order);
     if (!start.empty()) result.order = start;
@@ -207,7 +206,7 @@ struct improve_limits {
     least_peak_limits schedules = {};    ///< limits of rescheduling the whole order; with the floor
 };
 
-/// Requires:   `order` names every node once, each after its predecessors; or the graph has a violation,
+/// Requires:   `order` names every node once, each after its predecessors; or the graph has an error,
 ///             which the result then reports.
 /// Ensures:    never a higher peak than `order` or the listed order. The same on every platform.
 /// Complexity: the searches visit at most `limits.states` down-sets; each window also costs the touches of

@@ -39,7 +39,7 @@ struct order_search_limits {
 
 /// The ready node with the lowest rank runs next; among equal ranks, the one that is listed first.
 ///
-/// Requires:   `rank` has an entry for each node; the graph has no violation.
+/// Requires:   `rank` has an entry for each node; the graph has no error.
 /// Complexity: O(E + V log V).
 [[nodiscard]] std::vector<node_id> order_by_rank(order_graph const& g,
                                                  table<node_id, std::uint64_t> const& rank);
@@ -57,7 +57,7 @@ struct order_search_limits {
 ///      2          96         128  a b c             64         the live range of a ends
 ///      3          64          64  b c                0         peak 128
 
-/// Requires:   nodes run once each, after all their predecessors; the graph has no violation and outlives
+/// Requires:   nodes run once each, after all their predecessors; the graph has no error and outlives
 ///             the walk.
 /// Complexity: a run, and a step back, is linear in the node's touches, plus match_overwrites() for each step
 ///             that has pairs. O(steps + buffers) memory.
@@ -118,7 +118,7 @@ private:
 
 class order_incumbent {
 public:
-    /// Starts with topological(g), or reports the graph's violation; `floor` is a lower bound on the peak of
+    /// Starts with topological(g), or reports the graph's error; `floor` is a lower bound on the peak of
     /// any order. Requires: the graph outlives this object.
     explicit order_incumbent(order_graph const& g, byte_count floor = 0);
 
@@ -131,7 +131,7 @@ public:
 
     [[nodiscard]] node_order const& best() const { return best_; }
     /// No order can be better.
-    [[nodiscard]] bool is_settled() const { return best_.violation || best_.peak <= best_.lower_bound; }
+    [[nodiscard]] bool is_settled() const { return !best_ || best_.peak <= best_.lower_bound; }
 
 private:
     order_graph const& g_;

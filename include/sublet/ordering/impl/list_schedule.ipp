@@ -11,7 +11,7 @@ SUBLET_DECL order_graph mirrored(order_graph const& g)
     order_graph result;
     result.after = g.before;
     result.before = g.after;
-    result.violation = g.violation;
+    result.refute(g);
     for (std::size_t at = g.listed.size(); at-- != 0;) result.listed.push_back(g.listed[at]);
     result.size = g.size;
     result.touch_count = g.touch_count;
@@ -195,7 +195,7 @@ SUBLET_DECL void ready_nodes::set(std::size_t place, node_priority const& priori
 SUBLET_DECL std::vector<node_id> list_schedule(order_graph const& g, std::vector<node_id> const& preferred,
                                                schedule_rule const& rule)
 {
-    SUBLET_EXPECTS(!g.violation, "sublet: there is no order in which this program can run");
+    SUBLET_EXPECTS(g, "sublet: there is no order in which this program can run");
     if (preferred.size() != g.nodes()) broken_order(preferred, g.nodes());
     pressure_tracker pressure(g);
     ready_nodes ready(g.nodes(), pressure.possible_needs());

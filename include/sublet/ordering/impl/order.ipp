@@ -14,7 +14,7 @@ SUBLET_DECL node_order order(order_graph const& g, node_order::method method)
         "sublet: reversed and improved orders start from other orders: call order() without a rule");
     order_incumbent listed(g);
     node_order result = listed.best();
-    if (g.violation) return result;
+    if (!g) return result;
     switch (method) {
     case node_order::method::longest_path: result.order = longest_path(g); break;
     case node_order::method::breadth_first: result.order = breadth_first(g); break;
@@ -43,7 +43,7 @@ SUBLET_DECL order_limits limits_of(effort work)
 
 SUBLET_DECL node_order order(order_graph const& g, order_limits limits)
 {
-    if (g.violation || g.nodes() == 0) return least_peak(g);
+    if (!g || g.nodes() == 0) return least_peak(g);
     byte_count const floor = larger(limits.schedules.floor, order_lower_bound(g));
     limits.schedules.floor = floor;
     node_order best = least_peak(g, limits.schedules);

@@ -49,9 +49,9 @@ SUBLET_DECL void order_nodes(order_graph& result, dependence_graph const& g, sna
     if (topological_points(result.after, waits, dependence_options::position_order::breadth_first).size() ==
         p.nodes())
         return;
-    result.violation = dependence_violation{dependence_violation::kind::cycle, no_value, {}};
-    for (node_id n : residual_cycle(result.after, waits))
-        result.violation->steps.push_back(result.steps[n].first);
+    std::vector<step_id> steps;
+    for (node_id n : residual_cycle(result.after, waits)) steps.push_back(result.steps[n].first);
+    result.refute(cycle_of(std::move(steps)));
 }
 
 /// Of equal pairs from `first` on, the first.
@@ -85,22 +85,14 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
                                                          .alias_of = options.alias_of,
                                                          .same_storage = true,
                                                          .order = options.order});
-        if (listed.violation) {
-            bool const is_use = listed.violation->value != no_value;
-            result.violation = dependence_violation{is_use ? dependence_violation::kind::never_defined
-                                                           : dependence_violation::kind::cycle,
-                                                    listed.violation->value,
-                                                    {listed.violation->to}};
-            return result;
-        }
+        if (!result.refute(listed)) return result;
         dependence_graph g = dependences(listed.program, dependences_of(with_versions(options, listed), {}));
-        result.violation = std::move(g.violation);
-        if (!result.violation) order_nodes(result, g, p);
-        if (result.violation) return result;
+        if (result.refute(g)) order_nodes(result, g, p);
+        if (!result) return result;
     }
 
     auto const role = options.role.tabulate(p.values(), "role");
-    live_ranges touched{table<value_id, live_range>(p.values()), 1, std::nullopt};
+    live_ranges touched{{}, table<value_id, live_range>(p.values()), 1};
     for (value_id v = 0; v != p.values(); ++v)
         if (has_role(role[v], value_role::input) || has_role(role[v], value_role::output))
             touched.of[v] = {0, 1};
@@ -326,7 +318,7 @@ SUBLET_DECL byte_count max_node_lower_bound(order_graph const& g)
 
 SUBLET_DECL byte_count order_lower_bound(order_graph const& g)
 {
-    SUBLET_EXPECTS(!g.violation, "sublet: there is no order in which this program can run");
+    SUBLET_EXPECTS(g, "sublet: there is no order in which this program can run");
     byte_count given = 0, kept = 0, all = 0;
     for (buffer_id b = 0; b != g.buffers(); ++b) {
         all = checked_add(all, g.size[b]);

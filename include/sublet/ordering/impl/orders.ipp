@@ -220,7 +220,7 @@ SUBLET_DECL node_order improve_order(order_graph const& g, std::vector<node_id> 
                                      improve_limits const& limits)
 {
     order_incumbent incumbent(g, limits.schedules.floor);
-    if (incumbent.best().violation) return incumbent.best();
+    if (!incumbent.best()) return incumbent.best();
     incumbent.offer(std::move(order), node_order::method::improved);
     order_graph const mirror = mirrored(g);
     std::uint64_t left = limits.states;

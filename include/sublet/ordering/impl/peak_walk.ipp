@@ -21,7 +21,7 @@ SUBLET_DECL table<node_id, std::uint32_t> listed_places(order_graph const& g)
 
 SUBLET_DECL std::vector<node_id> order_by_rank(order_graph const& g, table<node_id, std::uint64_t> const& rank)
 {
-    SUBLET_EXPECTS(!g.violation, "sublet: there is no order in which this program can run");
+    SUBLET_EXPECTS(g, "sublet: there is no order in which this program can run");
     SUBLET_EXPECTS(rank.size() == g.nodes(), "sublet: a table has % entries for % nodes", rank.size(),
                    g.nodes());
     table<node_id, std::uint32_t> const place = listed_places(g);
@@ -136,8 +136,7 @@ SUBLET_DECL byte_count peak_of(order_graph const& g, std::vector<node_id> const&
 
 SUBLET_DECL order_incumbent::order_incumbent(order_graph const& g, byte_count floor) : g_(g)
 {
-    best_.violation = g.violation;
-    if (g.violation) return;
+    if (!best_.refute(g)) return;
     best_.order = topological(g);
     best_.peak = best_.given_peak = sublet::detail::peak_of(g, best_.order);
     best_.lower_bound = smaller(floor, best_.peak);

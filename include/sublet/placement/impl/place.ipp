@@ -128,7 +128,15 @@ SUBLET_DECL placement place(placement_problem const& problem, place_options cons
     timed_control control(options.threads, options.stop, options.progress, options.time_limit);
     detail::asked_options const asked(options, problem.buffers.size(), &place_options::previous,
                                       &place_options::keep);
-    return place(problem, *asked, budgets, control);
+    placement result = place(problem, *asked, budgets, control);
+    if (result.status <= placement::outcome::feasible) return result;
+    placement_problem pinned = problem; // what is kept has the pin of its old offset
+    auto const previous = asked->previous.tabulate(problem.buffers.size(), "previous");
+    auto const keep = asked->keep.tabulate(problem.buffers.size(), "keep");
+    for (buffer_id b = 0; b != keep.size(); ++b)
+        if (keep[b] != 0) pinned.buffers[b].pinned = previous[b];
+    result.refute(why_not_placed(pinned, result));
+    return result;
 }
 
 } // namespace sublet::detail
@@ -156,7 +164,9 @@ SUBLET_DECL placement place(memory_plan const& plan, table<pool_id, byte_count> 
         buffer_of(pool).pinned = bases[pool];
     detail::pack_options budgets;
     if (plan.arena_bytes.size() <= 8 + bases.size()) budgets.nodes = 2'000'000;
-    return detail::pack(problem, budgets);
+    placement result = detail::pack(problem, budgets);
+    result.refute(detail::why_not_placed(problem, result));
+    return result;
 }
 
 } // namespace sublet

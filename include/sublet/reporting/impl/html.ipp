@@ -98,7 +98,7 @@ SUBLET_DECL void html_page::keep_handoffs(html_plan& shown) const
     dependence_options kept = dependences_of(*options_.options, plan.handoffs);
     kept.order = dependence_options::position_order::as_listed;
     dependence_graph const g = dependences(p, kept);
-    if (g.violation) return;
+    if (!g) return;
 
     table<step_id, tick_count> const duration = options_.duration.tabulate(p.steps(), "durations");
     table<position_id, tick_count> ends(g.positions(), 0);
@@ -287,7 +287,8 @@ SUBLET_DECL void html_page::write_plan(plain_text<html_texts>& out, std::size_t 
         json.list("times", 4, [&](std::size_t i) { json.number(facts[i]); });
     }
     json.list("path", shown.path.size(), [&](std::size_t i) { json.id(shown.path[i]); });
-    bool const has_values = options_.program != nullptr && plan.buffer_of.size() == options_.program->values();
+    bool const has_values =
+        options_.program != nullptr && plan.buffer_of.size() == options_.program->values();
     if (options_.program != nullptr && (shown.is_plan || has_values)) write_steps(out, shown, first, last);
     std::size_t without_place = 0;
     for (memory_plan::placed_buffer const& b : plan.buffers) without_place += b.offset == no_offset ? 1 : 0;

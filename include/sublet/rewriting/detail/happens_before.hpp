@@ -153,18 +153,17 @@ struct precedence_options {
     std::uint64_t max_ranges = 0;
 };
 
-/// The happens-before relation. It holds no reference to program or graph.
-class precedence {
+/// The happens-before relation. It holds no reference to program or graph. Without an order it has the error
+/// of the graph, and no step is ordered before another.
+class precedence : public verdict {
 public:
     /// Complexity: ranges: O(positions + edges + ranges of the successors of all positions) time; memory of
     ///             eight bytes per range and 20 per position. Others: O(positions + edges) time; four bytes
     ///             per edge and, per position, 77 for columns or 13 for search.
     explicit precedence(dependence_graph const& g, precedence_options const& options = {});
 
-    /// The method chosen, never `automatic` unless there is a violation.
+    /// The method chosen, never `automatic` unless there is an error.
     [[nodiscard]] precedence_method method() const { return method_; }
-    /// Why there is no order; then no step is ordered before another.
-    [[nodiscard]] std::optional<dependence_violation> const& violation() const { return violation_; }
     [[nodiscard]] std::size_t positions() const
     {
         return unreached_ ? unreached_->owners()
@@ -177,7 +176,7 @@ public:
     /// Requires:   both are steps of the program.
     [[nodiscard]] bool ends_before(step_id a, step_id b)
     {
-        return !violation_ && position_of_[a] < start_of_[b] && before(position_of_[a], start_of_[b]);
+        return *this && position_of_[a] < start_of_[b] && before(position_of_[a], start_of_[b]);
     }
     /// The same for positions of the graph.
     ///
@@ -200,7 +199,6 @@ private:
     [[nodiscard]] std::uint64_t count_unreached(bool only_undecided) const;
 
     precedence_method method_;
-    std::optional<dependence_violation> violation_;
     table<step_id, position_id> position_of_, start_of_;
     std::optional<range_sets> unreached_; // one of these three
     std::optional<column_closure> columns_;

@@ -129,9 +129,9 @@ SUBLET_DECL void column_closure::propagate_row(position_id t, row const& from)
 // --- happens before --------------------------------------------------------------------------------------
 
 SUBLET_DECL precedence::precedence(dependence_graph const& g, precedence_options const& options)
-    : method_(options.method), violation_(g.violation), position_of_(g.position_of)
+    : verdict(g), method_(options.method), position_of_(g.position_of)
 {
-    if (violation_) return;
+    if (!g) return;
     start_of_.reserve(position_of_.size());
     for (step_id s = 0; s != position_of_.size(); ++s) start_of_.push_back(g.start_of(s));
     if (method_ == precedence_method::automatic || method_ == precedence_method::ranges) {

@@ -140,7 +140,7 @@ SUBLET_DECL snapshot with_storage_uses(snapshot const& p, std::size_t buffers,
                         for (value_id v : made[buffer_of[t.value]])
                             if (defined_at[v] != s) sink.use(v);
                 for (overwrite o : p.overwrites(s)) sink.may_overwrite(o.in, o.out);
-                detail::copy_promises(p, s, sink);
+                detail::copy_step_facts(p, s, sink);
             }
             for (edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
         });
@@ -302,9 +302,9 @@ SUBLET_DECL release_points releases(snapshot const& p, dependence_graph const& g
                                     table<value_id, buffer_id> const& buffer_of,
                                     table<value_id, value_role> const& role)
 {
-    SUBLET_EXPECTS(!g.violation && g.step_at.size() >= p.steps() && buffer_of.size() == p.values() &&
+    SUBLET_EXPECTS(g && g.step_at.size() >= p.steps() && buffer_of.size() == p.values() &&
                        role.size() == p.values(),
-                   "sublet: a table must have one entry for each value, and the graph no violation");
+                   "sublet: a table must have one entry for each value, and the graph no error");
     detail::buffer_roles const ends(buffers, buffer_of, role);
     detail::concurrent_live_ranges const lives = detail::concurrent_lifetimes(p, g, buffers, buffer_of, role);
     detail::last_touches last(g);

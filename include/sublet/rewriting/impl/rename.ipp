@@ -43,7 +43,7 @@ SUBLET_DECL slot_renaming name_slots(versioned_program const& versioned, sized_s
                                      plan_options const& options, rename_options const& naming)
 {
     std::size_t const versions = versioned.value_of.size(), values = versioned.last.size();
-    SUBLET_EXPECTS(!versioned.violation, "sublet: a program without versions cannot be renamed");
+    SUBLET_EXPECTS(versioned, "sublet: a program without versions cannot be renamed");
     SUBLET_EXPECTS(plan.slot_of.size() == versions, "sublet: a slot plan has % entries for % versions",
                    plan.slot_of.size(), versions);
     auto const bytes = options.bytes.tabulate(versions, "bytes");
@@ -120,7 +120,7 @@ SUBLET_DECL snapshot renamed_program(versioned_program const& versioned, slot_re
                 if (s != node_steps.first) sink.next_step();
                 for (touch t : p.touches(s)) sink.add(t.kind, name[t.value]);
                 for (overwrite o : p.overwrites(s)) sink.may_overwrite(name[o.in], name[o.out]);
-                detail::copy_promises(p, s, sink);
+                detail::copy_step_facts(p, s, sink);
             }
             for (edge_use u : p.edge_uses(n)) sink.use_at_end_of(u.pred, name[u.value]);
         });
@@ -130,7 +130,8 @@ SUBLET_DECL snapshot renamed_program(versioned_program const& versioned, slot_re
 
 SUBLET_DECL versioned_program values_as_versions(snapshot const& p, plan_options const& options)
 {
-    versioned_program versioned{.program = p, .violation = std::nullopt};
+    versioned_program versioned;
+    versioned.program = p;
     for (value_id v = 0; v != p.values(); ++v) versioned.value_of.push_back(v);
     versioned.last = versioned.value_of;
     versioned.number.assign(p.values(), 0);

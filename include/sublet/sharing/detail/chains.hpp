@@ -226,22 +226,28 @@ struct exact_options {
     std::uint64_t nodes = 10'000'000; ///< assignments tried at most: a count, so results are reproducible
 };
 
-struct exact_assignment : sized_slot_plan {
+/// Converts to false if two fixed slots conflict: nothing has a slot.
+struct exact_assignment : sized_slot_plan, verdict {
     byte_count lower_bound = 0;  ///< no plan has fewer bytes
     byte_count clique_bytes = 0; ///< the part of it that `cliques` prove; the rest is by search
     /// Each row: values of which no two may share, the largest first. So the i-th largest slot is at least as
     /// large as the i-th value of each row. A value stands for all that are fixed to its slot.
     csr_rows<std::uint32_t, value_id> cliques;
     std::uint64_t nodes = 0;               ///< slots tried
-    std::optional<slot_plan::clash> clash; ///< two fixed slots conflict: nothing has a slot
 
-    [[nodiscard]] bool is_optimal() const { return !clash && total_bytes == lower_bound; }
+    [[nodiscard]] bool is_optimal() const { return *this && total_bytes == lower_bound; }
 };
 
+/// Two values with one fixed slot.
+inline counterexample fixed_together(value_id v, value_id other, slot_id slot, step_id s = no_step)
+{
+    return {fault::fixed_together,
+            counterexample::slots{.value = v, .other = other, .slot = slot, .step = s}};
+}
+
 /// The lowest pair of fixed values that conflict, if any.
-std::optional<slot_plan::clash> find_clash(bit_rows const& interferes,
-                                           table<value_id, pool_id> const& pool_of,
-                                           table<value_id, slot_id> const& fixed);
+std::optional<counterexample> find_clash(bit_rows const& interferes, table<value_id, pool_id> const& pool_of,
+                                         table<value_id, slot_id> const& fixed);
 
 /// Numbers slots: fixed ones keep their ids, the others get the free ids, the largest slot first. `by_rank`
 /// are values, the largest first; `slot_of` has, by rank, provisional slots with any ids below the number of

@@ -104,12 +104,12 @@ public:
     /// `g` has to outlive this. A set with more than `most_ranges` ranges drops the oldest: then before() may
     /// be false for a predecessor, but never true for another step.
     ///
-    /// Requires:   `g` has no violation; most_ranges >= 1.
+    /// Requires:   `g` has no error; most_ranges >= 1.
     /// Complexity: O(positions + edges).
     explicit token_sets(dependence_graph const& g, std::size_t most_ranges = ~std::uint32_t{0})
         : g_(&g), most_ranges_(most_ranges), subtree_(longest_path_forest(g)), stored_sets_(g.after)
     {
-        SUBLET_EXPECTS(!g.violation, "sublet: token sets need a dependence graph without violation");
+        SUBLET_EXPECTS(g, "sublet: token sets need a dependence graph without an error");
         SUBLET_EXPECTS(most_ranges != 0, "sublet: a token set must hold at least one range");
     }
     explicit token_sets(dependence_graph const&&, std::size_t = 0) = delete;

@@ -88,14 +88,14 @@ SUBLET_DECL byte_count least_slot_bytes(concurrent_live_ranges const& lives, con
 
 // --- assign exact ----------------------------------------------------------------------------------------
 
-SUBLET_DECL std::optional<slot_plan::clash>
-find_clash(bit_rows const& interferes, table<value_id, pool_id> const& pool_of,
-           table<value_id, slot_id> const& fixed)
+SUBLET_DECL std::optional<counterexample> find_clash(bit_rows const& interferes,
+                                                     table<value_id, pool_id> const& pool_of,
+                                                     table<value_id, slot_id> const& fixed)
 {
     for (value_id v = 0; v != fixed.size(); ++v)
         for (value_id w = v + 1; w != fixed.size() && fixed[v] != no_slot; ++w)
             if (fixed[v] == fixed[w] && (interferes.test(v, w) || pool_of[v] != pool_of[w]))
-                return slot_plan::clash{.value = v, .other = w, .slot = fixed[v]};
+                return fixed_together(v, w, fixed[v]);
     return std::nullopt;
 }
 
@@ -203,8 +203,7 @@ SUBLET_DECL exact_assignment assign_by_matrix(bit_rows const& interferes, std::s
     sort_by_key(by_rank);
     exact_assignment result;
     result.slot_of.assign(values, no_slot);
-    result.clash = find_clash(interferes, pool_of, fixed);
-    if (result.clash) return result;
+    if (!result.refute(find_clash(interferes, pool_of, fixed))) return result;
 
     // From here on values are numbered by rank.
     std::size_t const count = by_rank.size();

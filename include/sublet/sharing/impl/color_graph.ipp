@@ -75,13 +75,12 @@ SUBLET_DECL table<value_id, slot_id> color_in_order(csr_graph const& g, std::vec
     return slot_of;
 }
 
-SUBLET_DECL std::optional<slot_plan::clash> find_clash(csr_graph const& g,
-                                                       table<value_id, slot_id> const& slot_of)
+SUBLET_DECL std::optional<counterexample> find_clash(csr_graph const& g,
+                                                     table<value_id, slot_id> const& slot_of)
 {
     for (value_id v = 0; v != g.rows(); ++v)
         for (value_id w : values_next_to(g, v))
-            if (slot_of[v] == slot_of[w] && slot_of[v] != no_slot)
-                return slot_plan::clash{.value = v, .other = w, .slot = slot_of[v]};
+            if (slot_of[v] == slot_of[w] && slot_of[v] != no_slot) return fixed_together(v, w, slot_of[v]);
     return std::nullopt;
 }
 
@@ -111,8 +110,7 @@ SUBLET_DECL graph_coloring color(csr_graph const& g, coloring_options const& opt
     graph_coloring result;
     result.clique = std::move(bound.clique);
     result.least_bytes = bound.bytes;
-    result.clash = detail::find_clash(interference, slot_of);
-    if (result.clash) {
+    if (!result.refute(detail::find_clash(interference, slot_of))) {
         result.plan.slot_of.assign(g.rows(), no_slot);
         return result;
     }
@@ -149,16 +147,16 @@ SUBLET_DECL graph_coloring color(csr_graph const& g, coloring_options const& opt
 
 // --- strictness ------------------------------------------------------------------------------------------
 
-SUBLET_DECL std::optional<ssa_violation> find_ssa_violation(snapshot const& p, dominator_tree const& tree)
+SUBLET_DECL verdict check_ssa(snapshot const& p, dominator_tree const& tree)
 {
     struct definition {
         node_id node = no_node;
         std::size_t at = 0; // index of the touch in its node; a step's reads stand before its writes
     };
-    auto violation = [&p](ssa_violation::kind what, value_id v, node_id n, std::size_t at) {
+    auto found = [&p](fault what, value_id v, node_id n, std::size_t at) {
         step_id s = p.steps_of(n).first;
         for (; at >= p.touches(s).size(); ++s) at -= p.touches(s).size();
-        return ssa_violation{what, v, n, s};
+        return counterexample{what, counterexample::access{.value = v, .step = s}};
     };
     table<value_id, definition> def_of(p.values());
     for (node_id n = 0; n != p.nodes(); ++n) {
@@ -166,30 +164,31 @@ SUBLET_DECL std::optional<ssa_violation> find_ssa_violation(snapshot const& p, d
         for (std::size_t i = 0; i != touches.size(); ++i) {
             if (!touches[i].defines()) continue;
             definition& d = def_of[touches[i].value];
-            if (d.node != no_node)
-                return violation(ssa_violation::kind::defined_twice, touches[i].value, n, i);
+            if (d.node != no_node) return found(fault::several_defs, touches[i].value, n, i);
             d = {n, i};
         }
     }
-    std::optional<ssa_violation> undefined; // the first
+    std::optional<counterexample> undefined; // the first
     for (node_id n = 0; n != p.nodes(); ++n) {
         auto const touches = p.touches(p.steps_of(n));
         for (std::size_t i = 0; i != touches.size(); ++i) {
             if (touches[i].defines()) continue;
             definition const d = def_of[touches[i].value];
             if (d.node == no_node && !undefined)
-                undefined = violation(ssa_violation::kind::never_defined, touches[i].value, n, i);
+                undefined = found(fault::never_defined, touches[i].value, n, i);
             if (d.node == n ? d.at >= i : d.node != no_node && !tree.dominates(d.node, n))
-                return violation(ssa_violation::kind::not_dominated, touches[i].value, n, i);
+                return found(fault::not_dominated, touches[i].value, n, i);
         }
     }
     for (edge_use u : p.edge_uses()) {
         node_id const d = def_of[u.value].node;
         step_id const last = p.steps_of(u.pred).last - 1;
         if (d == no_node && !undefined)
-            undefined = ssa_violation{ssa_violation::kind::never_defined, u.value, u.pred, last};
+            undefined =
+                counterexample{fault::never_defined, counterexample::access{.value = u.value, .step = last}};
         if (d != no_node && !tree.dominates(d, u.pred))
-            return ssa_violation{ssa_violation::kind::not_dominated, u.value, u.pred, last};
+            return counterexample{fault::not_dominated,
+                                  counterexample::access{.value = u.value, .step = last}};
     }
     return undefined;
 }
@@ -204,7 +203,7 @@ namespace sublet::detail {
 /// pair with one slot.  O(values + touches + for each such step, live values and the rest of its node)
 SUBLET_DECL csr_rows<value_id, slot_id> slots_to_avoid(snapshot const& p, live_sets const& live,
                                                        table<value_id, slot_id> const& fixed,
-                                                       std::optional<slot_plan::clash>& clash)
+                                                       std::optional<counterexample>& clash)
 {
     table<value_id, step_id> def_of(p.values(), no_step);
     for (step_id s = 0; s != p.steps(); ++s)
@@ -238,7 +237,7 @@ SUBLET_DECL csr_rows<value_id, slot_id> slots_to_avoid(snapshot const& p, live_s
                         avoids.push_back(v);
                         avoided.push_back(fixed[defined]);
                     } else if (fixed[v] == fixed[defined] && !clash) {
-                        clash = slot_plan::clash{defined, v, fixed[v], s};
+                        clash = fixed_together(defined, v, fixed[v], s);
                     }
                 }
         }
@@ -325,14 +324,14 @@ SUBLET_DECL chordal_coloring color(snapshot const& given, live_sets const& live,
     chordal_coloring result;
     depth_first_forest const search = depth_first(p.graph());
     bool const is_one_tree = search.reachable == p.nodes();
-    if (!is_one_tree || !detail::is_strict(p, live)) result.violation = find_ssa_violation(p);
-    if (result.violation) return result;
+    if ((!is_one_tree || !detail::is_strict(p, live)) && !result.refute(check_ssa(p))) return result;
 
     csr_rows<value_id, slot_id> avoided;
     bool has_fixed = false;
     for (slot_id s : fixed) has_fixed = has_fixed || s != no_slot;
-    if (has_fixed) avoided = detail::slots_to_avoid(p, live, fixed, result.clash);
-    if (result.clash) return result;
+    std::optional<counterexample> clash;
+    if (has_fixed) avoided = detail::slots_to_avoid(p, live, fixed, clash);
+    if (!result.refute(std::move(clash))) return result;
 
     auto const affinities = csr_rows<value_id, value_id>::gathered(p.values(), [&p](auto add) {
         for (overwrite o : p.overwrites()) {

@@ -71,13 +71,13 @@ SUBLET_DECL shared_slots share_slots(snapshot const& p, plan_options const& give
     auto const role = values.role.tabulate(p.values());
     auto const takes_part = options.takes_part.tabulate(p.steps());
     dependence_graph const g = dependences(p, detail::dependences_of(values, options.handoffs));
-    if (g.violation) {
+    if (!g) {
         shared_slots none;
-        none.violation = g.violation;
+        none.refute(g);
         return none;
     }
 
-    live_ranges touched{sublet::table<value_id, live_range>(p.values()), 1, std::nullopt};
+    live_ranges touched{{}, sublet::table<value_id, live_range>(p.values()), 1};
     auto touch_all = [&](auto call) { // call(value, step)
         for (step_id s = 0; s != p.steps(); ++s)
             for (touch t : p.touches(s)) call(t.value, s);
