@@ -520,6 +520,11 @@ TEST_CASE("a name that is given later replaces the one before, and text is compa
     same.name(3, static_cast<char const*>("second"));
     CHECK(why == same);
     CHECK(printed(why) == "value 'second' needs storage and has none");
+    counterexample both{fault::not_dominated, counterexample::access{.value = 3, .step = 3}};
+    both.name(3, "value");
+    both.name_step(3, "step"); // of another kind
+    CHECK(printed(both) ==
+          "value 'value' is used at step 'step', and some path leads there without its definition");
     std::string const pool = "pool";
     counterexample const one{fault::unlike_root, counterexample::view{.fact = "pool"}};
     CHECK(one == counterexample{fault::unlike_root, counterexample::view{.fact = pool.c_str()}});

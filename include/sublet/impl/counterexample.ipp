@@ -485,7 +485,7 @@ private:
             return;
         }
         command(c.second, c.second_stream, c.second_step, c.second_value);
-        char const* end = "";
+        char const* end = ", as an edge, a hand-off or the ends of the run require";
         switch (why_.what) {
         case fault::race:
             touches(c);
@@ -526,7 +526,6 @@ private:
             return;
         default:
             out_ << " does not wait for ";
-            end = ", as an edge, a hand-off or the ends of the run require";
             break;
         }
         first();
@@ -631,7 +630,7 @@ SUBLET_DECL std::vector<step_id> counterexample::steps() const
 SUBLET_DECL verdict::verdict(counterexample why) : why_(new counterexample(std::move(why))), fails_(true) {}
 
 SUBLET_DECL verdict::verdict(std::optional<counterexample> why)
-    : why_(why ? new counterexample(*std::move(why)) : nullptr), fails_(why.has_value())
+    : why_(why ? new counterexample(*std::move(why)) : nullptr), fails_(why_ != nullptr)
 {
 }
 
