@@ -504,7 +504,8 @@ TEST_CASE("what has failed and was moved from still fails, and says that its err
     CHECK_THROWS_WITH_AS(static_cast<void>(from.error()),
                          "sublet: this has failed, and its error was moved away", precondition_error);
     CHECK(from != to);
-    CHECK(!verdict(from));
+    verdict const copy = from;
+    CHECK(!copy);
     CHECK(!holds.refute(from));
     CHECK(!holds);
     from = {};
