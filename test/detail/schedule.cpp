@@ -578,7 +578,7 @@ TEST_CASE("no hand-off reuses a buffer live to the end, nor serves one live from
     auto const kept = live_ranges_of(g, {{{0}, {no_step}}, {{1}, {1}}});
     auto const given = live_ranges_of(g, {{{0}, {0}}, {{}, {1}}});
     std::vector<memory_plan::placed_buffer> const placed{at(0, 8, {0, 1}), at(0, 8, {1, 2})};
-    counterexample const both{fault::clash, counterexample::buffers{.buffer = 0, .other = 1}};
+    counterexample const both{fault::clash, counterexample::buffers{.buffer = 0, .other = 1, .end = 8}};
     CHECK(find_handoffs(g, kept, placed).error() == both);
     CHECK(find_handoffs(g, given, placed).error() == both);
 }
