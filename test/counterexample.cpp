@@ -530,6 +530,7 @@ TEST_CASE("a name that is given later replaces the one before, and text is compa
     counterexample const one{fault::unlike_root, counterexample::view{.fact = "pool"}};
     CHECK(one == counterexample{fault::unlike_root, counterexample::view{.fact = pool.c_str()}});
     CHECK(one != counterexample{fault::unlike_root, counterexample::view{.fact = "role"}});
+    CHECK(!printed(counterexample{fault::unlike_root, counterexample::view{.fact = nullptr}}).empty());
 }
 
 TEST_CASE("what holds has no error, and to ask for one throws")

@@ -22,6 +22,7 @@
 #include <random>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace this_test {
@@ -394,6 +395,18 @@ TEST_CASE("no plan in one order that the checker accepts is below the bound, in 
     MESSAGE(tried, " plans refused, ", reached, " plans as low as the bound");
     CHECK(tried > rounds(1000));
     CHECK(reached > rounds(100));
+}
+
+TEST_CASE("a result without a plan still has none after it was moved from")
+{
+    auto const reads_nothing = sequence(1, 1, [](int, effect_sink& sink) { sink.use(0); });
+    planned_memory from = plan_memory(reads_nothing, {.bytes = 8});
+    REQUIRE(!from);
+    planned_memory const to = std::move(from);
+    CHECK(to.error().what == fault::used_undefined);
+    CHECK(!from); // NOLINT(bugprone-use-after-move)
+    CHECK(from.bytes() == 0);
+    CHECK(from.begin() == from.end());
 }
 
 } // namespace this_test

@@ -13,6 +13,7 @@
 #include <sublet/units.hpp>
 
 #include <cstdint>
+#include <vector>
 
 namespace sublet::detail {
 
@@ -23,6 +24,17 @@ concept text_stream = requires(S& out) {
                           out << "text";
                           out << 'c';
                       };
+
+/// A text stream that appends.
+struct appended_text {
+    std::vector<char>& text;
+
+    void operator<<(char const* ascii)
+    {
+        for (; *ascii != '\0'; ++ascii) text.push_back(*ascii);
+    }
+    void operator<<(char one) { text.push_back(one); }
+};
 
 /// A number of pixels or percents in steps of 1/100, written with at most two decimals: 12, 12.5, 12.05.
 struct hundredths {

@@ -12,15 +12,6 @@
 namespace sublet {
 namespace detail {
 
-struct sentence_text {
-    std::vector<char> text;
-    void operator<<(char one) { text.push_back(one); }
-    void operator<<(char const* ascii)
-    {
-        for (; *ascii != '\0'; ++ascii) text.push_back(*ascii);
-    }
-};
-
 /// Writes a counterexample by names where it has them, and otherwise by ids.
 class counterexample_text {
 public:
@@ -38,8 +29,8 @@ public:
             in_tree(why_.value(), why_.value_in_tree);
             if (why_.other() != why_.value()) in_tree(why_.other(), why_.other_in_tree);
         }
-        written_ << '\0';
-        return std::move(written_.text);
+        written_.push_back('\0');
+        return std::move(written_);
     }
 
 private:
@@ -219,11 +210,7 @@ private:
     }
     void unlike_its_root(is::view const& v)
     {
-        auto is_fact = [&v](char const* name) {
-            std::size_t i = 0;
-            while (name[i] != '\0' && name[i] == v.fact[i]) ++i;
-            return name[i] == v.fact[i];
-        };
+        auto is_fact = [&v](char const* name) { return is_same_text(v.fact, name); };
         if (is_fact("alignment"))
             out_ << " that begins at byte " << v.needed << ", which is not a multiple of its alignment "
                  << v.end;
@@ -539,8 +526,9 @@ private:
     }
 
     counterexample const& why_;
-    sentence_text written_;
-    plain_text<sentence_text> out_{written_};
+    std::vector<char> written_;
+    appended_text appended_{written_};
+    plain_text<appended_text> out_{appended_};
 };
 
 SUBLET_DECL std::vector<char> sentence_of(counterexample const& why)

@@ -50,17 +50,6 @@ concept names_table = !names_callable<X, Id> && requires(X const& x, Id i) {
     { x.size() } -> std::convertible_to<std::size_t>;
 };
 
-/// A text stream that appends.
-struct appended_text {
-    std::vector<char>& text;
-
-    void operator<<(char const* ascii)
-    {
-        for (; *ascii != '\0'; ++ascii) text.push_back(*ascii);
-    }
-    void operator<<(char one) { text.push_back(one); }
-};
-
 template <class Name>
 void append_name(std::vector<char>& text, Name&& name)
 {
