@@ -19,6 +19,7 @@
 #include <sublet/plan_symbolic.hpp>
 #include <sublet/reporting/csv.hpp>
 #include <sublet/reporting/why_peak.hpp>
+#include <sublet/sharing/share_slots.hpp>
 #include <sublet/testing/synthetic.hpp>
 
 #include <doctest/doctest.h>
