@@ -30,7 +30,8 @@
 #include <sublet/detail/antichain.hpp>
 #include <sublet/detail/planned_buffers.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/placement/detail/pack.hpp>
+#include <sublet/placement/engine/place_concurrently.hpp>
+#include <sublet/placement/engine/stack_slots.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/rewriting/detail/happens_before.hpp>
 #include <sublet/sharing/detail/chains.hpp>

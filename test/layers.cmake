@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSL-1.0
 # Checks the includes of every header, and of its definitions in impl/, against the table of stages below.
-# Files in a stage's detail/ are included by that stage only, files in sublet/detail/ by the stages that
-# name them below; no example includes either. Any header may be included first, so everything that definitions
-# need must be declared before them: no path of includes may lead from a header's definitions to another
-# header and back.
+# Files in a stage's detail/ are included by that stage only, those in engine/ by planners, too, and files in
+# sublet/detail/ by the stages that name them below; no example includes any of these. Any header may be
+# included first, so everything that definitions need must be declared before them: no path of includes may
+# lead from a header's definitions to another header and back.
 #   cmake -DROOT=. [-DPRINT=ON] -P test/layers.cmake          PRINT: how often which stage includes which
 cmake_minimum_required(VERSION 3.25)
 
@@ -20,8 +20,7 @@ set(checking core checking detail/plan_requirements graph/program.hpp graph/snap
 set(rewriting core graph analysis rewriting detail/range_sets detail/text reporting/names.hpp) # for printed names
 set(reporting core graph analysis reporting detail/text)
 set(planners core graph analysis ordering sharing placement checking rewriting reporting planners detail/text
-             detail/antichain detail/segment_tree detail/transitive_reduction detail/unclear
-             placement/detail/pack.hpp)     # place(), by counts of work for each phase
+             detail/antichain detail/segment_tree detail/transitive_reduction detail/unclear)
 set(execution core graph analysis checking rewriting execution detail/text # for error messages
               detail/overwrite_matching detail/plan_requirements detail/transitive_reduction detail/unclear
               checking/detail/places.hpp               # where a plan places a value
@@ -66,12 +65,11 @@ endfunction()
 function(header_of file result)
   if(file MATCHES "^(.*/)?impl/([^/]*)[.]ipp$")
     set(name ${CMAKE_MATCH_1}${CMAKE_MATCH_2}.hpp)
-    if(NOT EXISTS ${ROOT}/include/sublet/${name})
-      set(inner ${CMAKE_MATCH_1}detail/${CMAKE_MATCH_2}.hpp)
-      if(EXISTS ${ROOT}/include/sublet/${inner})
-        set(name ${inner})
+    foreach(inner IN ITEMS detail engine)
+      if(EXISTS ${ROOT}/include/sublet/${CMAKE_MATCH_1}${inner}/${CMAKE_MATCH_2}.hpp)
+        set(name ${CMAKE_MATCH_1}${inner}/${CMAKE_MATCH_2}.hpp)
       endif()
-    endif()
+    endforeach()
     set(${result} ${name} PARENT_SCOPE)
   else()
     set(${result} ${file} PARENT_SCOPE)
@@ -126,7 +124,7 @@ foreach(header IN LISTS headers)
     if(NOT build MATCHES "include/sublet/${header}")
       complain("is not in the list of headers in CMakeLists.txt")
     endif()
-    if(header MATCHES "^(.*/)?detail/" )
+    if(header MATCHES "^(.*/)?(detail|engine)/")
       if(umbrella MATCHES "<sublet/${header}>")
         complain("is in the umbrella, which is for public headers")
       endif()
@@ -149,6 +147,8 @@ foreach(header IN LISTS headers)
           complain("may not include ${file}")
         elseif(to MATCHES "/detail/" AND NOT to IN_LIST ${stage})
           complain("may not include ${file}: it is internal to another stage")
+        elseif(to MATCHES "/engine/" AND NOT stage STREQUAL "planners")
+          complain("may not include ${file}: it is for planners")
         endif()
         math(EXPR count_${stage}_${included} "${count_${stage}_${included}} + 1")
       endif()
@@ -219,7 +219,7 @@ endif()
 # Users begin with the examples: these use public headers only.
 file(GLOB_RECURSE examples RELATIVE ${ROOT} ${ROOT}/examples/*.hpp ${ROOT}/examples/*.cpp)
 foreach(header IN LISTS examples)
-  file(STRINGS ${ROOT}/${header} inner REGEX "sublet/([a-z_]+/)?(detail|impl)/|sublet::detail")
+  file(STRINGS ${ROOT}/${header} inner REGEX "sublet/([a-z_]+/)?(detail|engine|impl)/|sublet::detail")
   if(inner)
     complain("uses an internal header: ${inner}")
   endif()

@@ -5,7 +5,7 @@ cmake_minimum_required(VERSION 3.25)
 
 file(GLOB headers RELATIVE ${ROOT}/include ${ROOT}/include/sublet/*.hpp ${ROOT}/include/sublet/*/*.hpp
                                            ${ROOT}/include/sublet/impl/src/*.hpp)
-list(FILTER headers EXCLUDE REGEX "/detail/")
+list(FILTER headers EXCLUDE REGEX "/(detail|engine)/")
 foreach(folder IN LISTS BOOST JSON CUDA)
   list(APPEND folders -idirafter ${folder}) # behind the standard library's, whichever they are
 endforeach()

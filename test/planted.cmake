@@ -14,7 +14,7 @@ function(plant header text complaint)
   if(complaint)
     set(layers "${layers}${header}: ${complaint}\n" PARENT_SCOPE)
   endif()
-  if(NOT header MATCHES "^(adapt|execution)|detail/")
+  if(NOT header MATCHES "^(adapt|execution)|(detail|engine)/")
     set(umbrella "${umbrella}#include <sublet/${header}>\n" PARENT_SCOPE)
   endif()
 endfunction()
@@ -36,11 +36,15 @@ plant(graph/boosted.hpp "  #  include <boost/graph/graph_traits.hpp>"
 plant(graph/jsonic.hpp "#include <nlohmann/json.hpp>" "only adapt/ may include nlohmann's JSON: <nlohmann/json.hpp>")
 plant(homeless.hpp "" "is in no stage of the table")
 plant(placement/detail/shapes.hpp "#include <sublet/plan.hpp>" "")
+plant(placement/engine/fine.hpp "#include <sublet/placement/detail/shapes.hpp>" "")
 plant(placement/fine.hpp "#include <sublet/units.hpp>\n#include <sublet/placement/detail/shapes.hpp>" "")
 plant(placement/graphic.hpp "#include <sublet/graph/snapshot.hpp>"
       "may not include <sublet/graph/snapshot.hpp>")
+plant(plan_memory.hpp "#include <sublet/placement/engine/fine.hpp>" "")
 plant(plan_flow.hpp "#include <sublet/placement/detail/shapes.hpp>"
       "may not include <sublet/placement/detail/shapes.hpp>: it is internal to another stage")
+plant(sharing/greedy.hpp "#include <sublet/placement/engine/fine.hpp>"
+      "may not include <sublet/placement/engine/fine.hpp>")
 plant(units.hpp "#include <sublet/plan.hpp>\n#include <sublet/plan_memory.hpp> // why not"
       "may not include <sublet/plan_memory.hpp>")
 

@@ -44,7 +44,7 @@ function linked(text,    result, name)
         name = substr(text, RSTART, RLENGTH)
         result = result substr(text, 1, RSTART - 1)
         text = substr(text, RSTART + RLENGTH)
-        if (name ~ /(^|\/)(detail|impl|src|boost)/ || !is_header(name) || found_header ~ /^(sublet|execution)[.]hpp$/)
+        if (name ~ /(^|\/)(detail|engine|impl|src|boost)/ || !is_header(name) || found_header ~ /^(sublet|execution)[.]hpp$/)
             result = result name
         else result = result "@ref " page_of(found_header) " \"" name "\""
     }

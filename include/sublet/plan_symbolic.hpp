@@ -16,7 +16,6 @@
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/detail/text.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/placement/detail/pack.hpp>
 #include <sublet/planned_memory.hpp>
 #include <sublet/symbolic_plan.hpp>
 #include <sublet/units.hpp>
@@ -118,13 +117,6 @@ private:
         return {v, b.pool, {b.start, b.alignment, in_root}};
     }
 };
-
-namespace detail {
-
-void fill_report(planned_symbolic::summary& report, symbolic_plan const& plan,
-                 symbolic_packing const& packed);
-
-} // namespace detail
 
 /// Plans storage for every batch from 1 to `options.max_batch`; steps run in sequence.
 ///

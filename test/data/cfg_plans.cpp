@@ -5,7 +5,7 @@
 #include "random_source.hpp"
 
 #include <sublet/checking/check_plan.hpp>
-#include <sublet/placement/detail/pack.hpp>
+#include <sublet/placement/engine/pack.hpp>
 #include <sublet/plan_flow.hpp>
 
 #include <cstdlib>

@@ -5,7 +5,7 @@
 #include "../random_source.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/placement/detail/pack.hpp>
+#include <sublet/placement/engine/pack.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/sharing/in_place.hpp>
 

@@ -9,7 +9,9 @@
 
 #include <sublet/checking/check_placement.hpp>
 #include <sublet/placement/detail/best_packing.hpp>
-#include <sublet/placement/detail/pack.hpp>
+#include <sublet/placement/detail/portfolio.hpp>
+#include <sublet/placement/detail/proofs.hpp>
+#include <sublet/placement/engine/pack.hpp>
 
 #include <doctest/doctest.h>
 

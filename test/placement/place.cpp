@@ -7,8 +7,10 @@
 #include "rounds.hpp"
 
 #include <sublet/checking/check_placement.hpp>
-#include <sublet/placement/detail/pack.hpp>
+#include <sublet/placement/detail/portfolio.hpp>
 #include <sublet/placement/detail/replan.hpp>
+#include <sublet/placement/engine/choose_pools.hpp>
+#include <sublet/placement/engine/pack.hpp>
 
 #include "../printed.hpp"
 
@@ -779,7 +781,6 @@ TEST_CASE("clocks that are not those of the buffers are refused")
 {
     auto refuses = [](placement_problem const& problem) {
         CHECK_THROWS_AS((void)place(problem), precondition_error);
-        CHECK_THROWS_AS((void)detail::pack(problem), precondition_error);
         CHECK_THROWS_AS((void)check_placement(problem, placement{}), precondition_error);
     };
     placement_problem const good{.buffers = {{{}, 8}, {{}, 8}}, .clocks = {2, {0, 0, 1, 1}, {1, 1, 2, 2}}};
@@ -799,6 +800,63 @@ TEST_CASE("clocks that are not those of the buffers are refused")
     bad = good;
     bad.colocated.push_back({0, 1, 0});
     refuses(bad);
+}
+
+// --- pools in one memory ---------------------------------------------------------------------------------
+
+TEST_CASE("pools lie in one memory around those with a base, at the lowest end of all orders")
+{
+    unsigned padded = 0;
+    for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        memory_plan plan;
+        std::vector<byte_count> bases, alignment;
+        for (pool_id pool = 0, pools = 1 + pick.below(seed % 100 == 0 ? 8 : 5); pool != pools; ++pool) {
+            plan.arena_bytes.push_back(1 + pick.below(40));
+            alignment.push_back(1 + pick.below(12));
+            plan.buffers.push_back({.size = 1, .alignment = alignment.back(), .pool = pool, .offset = 0});
+            bases.push_back(no_offset);
+        }
+        if (pick.below(2) == 0) bases[0] = alignment[0] * pick.below(6);
+        auto const p = place(plan, bases);
+        REQUIRE(p.status <= placement::outcome::feasible);
+
+        std::vector<std::size_t> order(bases.size());
+        for (std::size_t i = 0; i != order.size(); ++i) order[i] = i;
+        byte_count lowest = no_limit, sum = 0;
+        for (byte_count bytes : plan.arena_bytes) sum += bytes;
+        do { // each at the lowest free base
+            std::vector<byte_count> at = bases;
+            byte_count end = bases[0] == no_offset ? 0 : bases[0] + plan.arena_bytes[0];
+            for (std::size_t i : order) {
+                if (bases[i] != no_offset) continue;
+                for (byte_count base = 0; at[i] == no_offset; base += alignment[i]) {
+                    bool is_free = true;
+                    for (std::size_t j = 0; j != at.size(); ++j)
+                        is_free = is_free && (at[j] == no_offset || base + plan.arena_bytes[i] <= at[j] ||
+                                              at[j] + plan.arena_bytes[j] <= base);
+                    if (is_free) at[i] = base;
+                }
+                end = std::max(end, at[i] + plan.arena_bytes[i]);
+            }
+            lowest = std::min(lowest, end);
+        } while (std::next_permutation(order.begin(), order.end()));
+        CHECK(p.pools[0].height == lowest);
+        padded += lowest > sum;
+        for (std::size_t i = 0; i != bases.size(); ++i) {
+            CHECK(p.offset[i] % alignment[i] == 0);
+            if (bases[i] != no_offset) CHECK(p.offset[i] == bases[i]);
+            for (std::size_t j = 0; j != i; ++j)
+                CHECK((p.offset[i] + plan.arena_bytes[i] <= p.offset[j] ||
+                       p.offset[j] + plan.arena_bytes[j] <= p.offset[i]));
+        }
+    }
+    CHECK(padded > rounds(50));
+    memory_plan const two{.arena_bytes = {64, 64, 0}};
+    CHECK(place(two, {0, 32}).status == placement::outcome::infeasible);
+    CHECK(place(two, {32}, {.capacity = 128}).status == placement::outcome::infeasible);
+    CHECK(place(two, {64}, {.capacity = 128}).offset == std::vector<byte_count>{64, 0, no_offset});
 }
 
 } // namespace this_test

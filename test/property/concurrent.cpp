@@ -6,7 +6,7 @@
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/detail/schedule.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
-#include <sublet/placement/detail/pack.hpp>
+#include <sublet/placement/engine/place_concurrently.hpp>
 #include <sublet/placement/place.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_handoffs.hpp>

@@ -6,10 +6,10 @@
 #include <sublet/placement/detail/best_packing.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/infeasible_core.hpp>
-#include <sublet/placement/detail/pack.hpp>
 #include <sublet/placement/detail/portfolio.hpp>
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
+#include <sublet/placement/engine/pack.hpp>
 #include <sublet/placement/place.hpp>
 
 #include "../placement_oracle.hpp"

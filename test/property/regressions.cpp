@@ -6,7 +6,7 @@
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_rewrite.hpp>
 #include <sublet/detail/planned_buffers.hpp>
-#include <sublet/placement/detail/pack.hpp>
+#include <sublet/placement/engine/stack_slots.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_handoffs.hpp>
 #include <sublet/plan_memory.hpp>

@@ -4,7 +4,8 @@
 #include <sublet/detail/unclear.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/placement/detail/pack.hpp>
+#include <sublet/placement/engine/place_concurrently.hpp>
+#include <sublet/placement/engine/stack_slots.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/sharing/in_place.hpp>

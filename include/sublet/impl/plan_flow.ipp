@@ -5,7 +5,7 @@
 #include <sublet/detail/segment_tree.hpp>
 #include <sublet/detail/unclear.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/placement/detail/pack.hpp>
+#include <sublet/placement/engine/pack.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/plan_flow.hpp>
 #include <sublet/sharing/in_place.hpp>

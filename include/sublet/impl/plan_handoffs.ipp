@@ -6,7 +6,8 @@
 #include <sublet/detail/schedule.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/placement/detail/pack.hpp>
+#include <sublet/placement/engine/pack.hpp>
+#include <sublet/placement/engine/place_concurrently.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_handoffs.hpp>

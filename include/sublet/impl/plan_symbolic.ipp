@@ -5,6 +5,7 @@
 #include <sublet/detail/unclear.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
+#include <sublet/placement/engine/pack_symbolic.hpp>
 #include <sublet/plan.hpp>
 #include <sublet/plan_symbolic.hpp>
 #include <sublet/sharing/in_place.hpp>

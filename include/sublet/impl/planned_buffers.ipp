@@ -2,7 +2,8 @@
 #include <sublet/detail/planned_buffers.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/placement/detail/pack.hpp>
+#include <sublet/placement/engine/choose_pools.hpp>
+#include <sublet/placement/engine/pack.hpp>
 #include <sublet/sharing/in_place.hpp>
 
 #include <algorithm>

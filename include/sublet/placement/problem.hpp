@@ -201,6 +201,11 @@ namespace detail {
     return is_met ? placement::outcome::optimal : placement::outcome::feasible;
 }
 
+[[nodiscard]] inline pool_limits limits_of(placement_problem const& problem, pool_id pool)
+{
+    return pool < problem.pools.size() ? problem.pools[pool] : pool_limits{};
+}
+
 void set_overall_status(placement& all);
 
 /// What does not fit in the first pool with the worst status, in terms of buffers; none if all fit.

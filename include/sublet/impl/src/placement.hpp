@@ -11,19 +11,29 @@
 
 #include <sublet/placement/impl/affine_placement.ipp>
 #include <sublet/placement/impl/best_packing.ipp>
+#include <sublet/placement/impl/blocks.ipp>
+#include <sublet/placement/impl/choose_pools.ipp>
+#include <sublet/placement/impl/clocks.ipp>
 #include <sublet/placement/impl/compose.ipp>
 #include <sublet/placement/impl/concurrent.ipp>
 #include <sublet/placement/impl/fit.ipp>
 #include <sublet/placement/impl/improve.ipp>
 #include <sublet/placement/impl/infeasible_core.ipp>
 #include <sublet/placement/impl/pack.ipp>
+#include <sublet/placement/impl/pack_shapes.ipp>
+#include <sublet/placement/impl/pack_symbolic.ipp>
 #include <sublet/placement/impl/place.ipp>
+#include <sublet/placement/impl/place_concurrently.ipp>
+#include <sublet/placement/impl/pools.ipp>
 #include <sublet/placement/impl/portfolio.ipp>
 #include <sublet/placement/impl/problem.ipp>
+#include <sublet/placement/impl/proofs.ipp>
 #include <sublet/placement/impl/replan.ipp>
 #include <sublet/placement/impl/sections.ipp>
 #include <sublet/placement/impl/shapes.ipp>
+#include <sublet/placement/impl/stack_slots.ipp>
 #include <sublet/placement/impl/timed_control.ipp>
+#include <sublet/placement/impl/windows.ipp>
 
 #endif
 #endif

@@ -29,6 +29,13 @@
 
 namespace sublet::detail {
 
+/// Exact search does not come first for more shapes, and is not tried at all for twice as many: a node costs
+/// too much. Nor for this many shapes times pieces: all pairs of shapes are compared, piece by piece, before
+/// the first node, and nothing stops that.
+inline constexpr std::size_t max_searched_shapes = 2000;
+inline constexpr std::uint64_t max_compared_pieces = 100'000'000;
+[[nodiscard]] bool is_searched(placement_shapes const& shapes, std::size_t most = max_searched_shapes);
+
 struct search_options {
     std::uint64_t nodes = 1'000'000; ///< of all searches together
     std::uint64_t seed = 0;          ///< of the random orders

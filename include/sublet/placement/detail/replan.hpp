@@ -4,8 +4,8 @@
 
 /// Placement that moves few bytes of a previous one. No guaranteed factor.
 
-#include <sublet/placement/detail/pack.hpp>
 #include <sublet/placement/detail/search_control.hpp>
+#include <sublet/placement/engine/pack_options.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/units.hpp>
 

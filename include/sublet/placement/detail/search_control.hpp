@@ -115,6 +115,19 @@ public:
     }
 };
 
+/// The control of a search of a part: it asks another one, and says how the whole stands.
+class part_control : public search_control {
+public:
+    void run(std::size_t tasks, task_ref task) override { control_.run(tasks, task); }
+    [[nodiscard]] std::uint64_t steps_per_question() const override { return control_.steps_per_question(); }
+
+protected:
+    explicit part_control(search_control& of_whole) : control_(of_whole) {}
+    ~part_control() = default;
+
+    search_control& control_;
+};
+
 } // namespace sublet::detail
 
 #endif

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/impl/config.hpp>
+#include <sublet/placement/detail/clocks.hpp>
 #include <sublet/placement/detail/infeasible_core.hpp>
-#include <sublet/placement/detail/pack.hpp>
+#include <sublet/placement/detail/pack_shapes.hpp>
+#include <sublet/placement/detail/proofs.hpp>
 #include <sublet/placement/detail/replan.hpp>
+#include <sublet/placement/engine/choose_pools.hpp>
+#include <sublet/placement/engine/pack.hpp>
 #include <sublet/placement/place.hpp>
 
 #include <utility>

@@ -8,6 +8,12 @@
 
 namespace sublet::detail {
 
+SUBLET_DECL bool is_searched(placement_shapes const& shapes, std::size_t most)
+{
+    return shapes.size() <= most &&
+           (shapes.size() == 0 || shapes.pieces.size() <= max_compared_pieces / shapes.size());
+}
+
 SUBLET_DECL bool numbers_stay_below(scaled_shapes const& scaled, byte_count capacity, byte_count bound)
 {
     if (capacity >= bound) return false;

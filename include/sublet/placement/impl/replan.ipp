@@ -2,6 +2,8 @@
 #include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/infeasible_core.hpp>
+#include <sublet/placement/detail/pack_shapes.hpp>
+#include <sublet/placement/detail/pools.hpp>
 #include <sublet/placement/detail/replan.hpp>
 
 // --- replan ----------------------------------------------------------------------------------------------
@@ -190,7 +192,7 @@ SUBLET_DECL placement replan(placement_problem const& problem, table<buffer_id, 
                        "sublet: buffer % is kept, but has no previous offset or is pinned elsewhere", b);
         pinned = previous[b];
     }
-    placement result = pack_pools(kept, options, control, 2,
+    placement result = pack_pools(kept, options.objective, control, 2,
                                   [&](auto const& shapes, auto const& bound, byte_count capacity,
                                       placement::pool_result& out, std::size_t parts) {
                                       return pack_near(shapes, old_placement_of(shapes, kept, previous),

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLACEMENT_DETAIL_POOLS_HPP
+#define SUBLET_PLACEMENT_DETAIL_POOLS_HPP
+
+/// The placement of each pool by itself: its members become shapes, something packs these, and the result is
+/// one of buffers again.
+
+#include <sublet/placement/detail/fit.hpp>
+#include <sublet/placement/detail/search_control.hpp>
+#include <sublet/placement/detail/shapes.hpp>
+#include <sublet/placement/problem.hpp>
+#include <sublet/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace sublet::detail {
+
+struct pool_members {
+    table<pool_id, std::uint32_t> first; ///< and one more
+    std::vector<buffer_id> buffers;      ///< by pool, ascending
+    [[nodiscard]] std::vector<buffer_id> of(pool_id pool) const
+    {
+        return {buffers.begin() + first[pool], buffers.begin() + first[pool + 1]};
+    }
+};
+
+pool_members members_by_pool(placement_problem const& problem);
+
+/// The cheapest valid placement of the members of a pool, if nothing has been read of them but what others
+/// depend on: buffers with pins or parts as shapes, and all others above these, in order.
+///
+/// Ensures:    the bound is the highest top that a single buffer requires; `peak_position` is 0. The height
+///             is `no_limit`, and nothing is placed, if 64 bits do not suffice, or for pins or parts in
+///             blocks.
+/// Complexity: O(members) if none has a pin and nothing is colocated; otherwise as shapes_of() for these.
+/// Throws:     precondition_error as shapes_of(), but not for gaps of other buffers.
+[[nodiscard]] placement::pool_result stack_members(placement_problem const& problem,
+                                                   std::vector<buffer_id> const& members, pool_limits limits,
+                                                   placement::objective objective,
+                                                   table<buffer_id, byte_count>& offset);
+
+/// A pool before it is packed.
+struct opened_pool {
+    placement_shapes shapes;
+    placement_bound bound;
+    placement::pool_result result;
+    bool is_done = false;  ///< it is not packed: it has no placement, or has one already
+    std::size_t parts = 0; ///< of the time, to divide among `phases` and the division into blocks
+    std::size_t phases = 0;
+};
+
+/// The shapes and the bound of a pool. Stopped before the bound is known, places it by stack_members().
+[[nodiscard]] opened_pool open_pool(placement_problem const& problem, std::vector<buffer_id> const& members,
+                                    pool_limits limits, placement::objective objective,
+                                    table<buffer_id, byte_count>& offset, search_control& control,
+                                    std::size_t left, std::size_t phases);
+
+/// The result of a pool that is packed as in `best`; divides it into blocks.
+[[nodiscard]] placement::pool_result close_pool(opened_pool& pool, pool_limits limits,
+                                                placement::objective objective,
+                                                table<buffer_id, byte_count>& offset, search_control& control,
+                                                packing& best);
+
+/// Places one pool, unless its pins contradict each other. `pack` may raise the bound of the result so far.
+/// `left` pools, with this one, share the time; 0: it is not divided. Of the time of a pool each of the
+/// `phases` of `pack`, and the division into blocks, gets an equal part; `pack` is told how many parts are
+/// left with its first.
+template <class Pack>
+placement::pool_result pack_pool(placement_problem const& problem, std::vector<buffer_id> const& members,
+                                 pool_limits limits, placement::objective objective,
+                                 table<buffer_id, byte_count>& offset, search_control& control,
+                                 std::size_t left, std::size_t phases, Pack pack)
+{
+    opened_pool pool = open_pool(problem, members, limits, objective, offset, control, left, phases);
+    if (pool.is_done) return std::move(pool.result);
+    packing best = pack(pool.shapes, pool.bound, pool.result, pool.parts);
+    return close_pool(pool, limits, objective, offset, control, best);
+}
+
+template <class Pack>
+placement pack_pools(placement_problem const& problem, placement::objective objective,
+                     search_control& control, std::size_t phases, Pack pack)
+{
+    pool_members const members = members_by_pool(problem);
+    placement result;
+    result.offset.assign(problem.buffers.size(), no_offset);
+    std::size_t left = 0;
+    for (pool_id pool = 0; pool + std::size_t{1} != members.first.size(); ++pool)
+        left += members.first[pool] != members.first[pool + 1];
+    for (pool_id pool = 0; pool + std::size_t{1} != members.first.size(); ++pool) {
+        bool const is_empty = members.first[pool] == members.first[pool + 1];
+        pool_limits const limits = limits_of(problem, pool);
+        result.pools.push_back(pack_pool(
+            problem, members.of(pool), limits, objective, result.offset, control, is_empty ? 0 : left--,
+            phases,
+            [&](placement_shapes const& shapes, placement_bound const& bound, placement::pool_result& out,
+                std::size_t parts) { return pack(shapes, bound, limits.capacity, out, parts); }));
+        for (memory_plan::block& block : result.pools.back().blocks) block.pool = pool;
+    }
+    set_overall_status(result);
+    return result;
+}
+
+} // namespace sublet::detail
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/placement/impl/pools.ipp>
+#endif
+
+#endif
