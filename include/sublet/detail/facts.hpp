@@ -79,22 +79,9 @@ inline void each_member_is_known(plan_options const& all, symbolic_options const
 
 /// The options that a public call works with, in which each callable is a table.
 /// Requires: as asked_options.
-[[nodiscard]] inline asked_options<plan_options> tabulated_options(plan_options const& given,
-                                                                   std::size_t values)
-{
-    asked_options<plan_options> asked(given);
-    each_value_fact([&](auto const& fact) { asked.ask(fact.member, values); });
-    return asked;
-}
-[[nodiscard]] inline asked_options<symbolic_options> tabulated_options(symbolic_options const& given,
-                                                                       std::size_t values)
-{
-    asked_options<symbolic_options> asked(given);
-    each_value_fact([&](auto const& fact) {
-        if (fact.symbolic != nullptr) asked.ask(fact.symbolic, values);
-    });
-    return asked;
-}
+[[nodiscard]] asked_options<plan_options> tabulated_options(plan_options const& given, std::size_t values);
+[[nodiscard]] asked_options<symbolic_options> tabulated_options(symbolic_options const& given,
+                                                                std::size_t values);
 
 /// What a transform says of the values of the program that it makes.
 struct own_facts {

@@ -6,6 +6,7 @@
 /// of every touched value. Overhead of a run without checks: O(steps + touches).
 
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/detail/facts.hpp>
 #include <sublet/execution/detail/executor_base.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/step_waits.hpp>

@@ -13,6 +13,7 @@
 /// and events keep the order that the program and its memory need. A run begins where the last one ended, so
 /// runs never overlap. If the device captures graphs, one command launches a whole run.
 
+#include <sublet/detail/facts.hpp>
 #include <sublet/execution/detail/executor_base.hpp>
 #include <sublet/execution/detail/proved_order.hpp>
 #include <sublet/execution/detail/stream_executor_base.hpp>

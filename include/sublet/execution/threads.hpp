@@ -5,6 +5,7 @@
 /// Runs a program on several threads: each step as soon as all steps that it waits for are done. Every run
 /// leaves what a sequential run leaves. Costs O(steps + waits) atomic operations in a run.
 
+#include <sublet/detail/facts.hpp>
 #include <sublet/execution/cpu.hpp>
 #include <sublet/execution/detail/executor_base.hpp>
 #include <sublet/execution/detail/proved_order.hpp>

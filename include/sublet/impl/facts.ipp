@@ -8,6 +8,23 @@
 
 namespace sublet::detail {
 
+SUBLET_DECL asked_options<plan_options> tabulated_options(plan_options const& given, std::size_t values)
+{
+    asked_options<plan_options> asked(given);
+    each_value_fact([&](auto const& fact) { asked.ask(fact.member, values); });
+    return asked;
+}
+
+SUBLET_DECL asked_options<symbolic_options> tabulated_options(symbolic_options const& given,
+                                                              std::size_t values)
+{
+    asked_options<symbolic_options> asked(given);
+    each_value_fact([&](auto const& fact) {
+        if (fact.symbolic != nullptr) asked.ask(fact.symbolic, values);
+    });
+    return asked;
+}
+
 SUBLET_DECL plan_options options_of_copies(plan_options const& asked, std::size_t before, own_facts const& own)
 {
     std::size_t const values = own.origin.size();

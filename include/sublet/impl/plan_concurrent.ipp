@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_plan.hpp>
+#include <sublet/detail/facts.hpp>
 #include <sublet/detail/planned_buffers.hpp>
 #include <sublet/detail/unclear.hpp>
 #include <sublet/graph/program.hpp>

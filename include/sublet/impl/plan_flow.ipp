@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/counterexample.hpp>
+#include <sublet/detail/facts.hpp>
 #include <sublet/detail/planned_buffers.hpp>
 #include <sublet/detail/segment_tree.hpp>
 #include <sublet/detail/unclear.hpp>

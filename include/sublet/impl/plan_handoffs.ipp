@@ -2,6 +2,7 @@
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/counterexample.hpp>
+#include <sublet/detail/facts.hpp>
 #include <sublet/detail/planned_buffers.hpp>
 #include <sublet/detail/schedule.hpp>
 #include <sublet/detail/sorting.hpp>

@@ -2,6 +2,7 @@
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/counterexample.hpp>
+#include <sublet/detail/facts.hpp>
 #include <sublet/detail/planned_buffers.hpp>
 #include <sublet/detail/unclear.hpp>
 #include <sublet/impl/config.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/detail/facts.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/plan_nested.hpp>
 

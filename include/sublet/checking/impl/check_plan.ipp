@@ -3,6 +3,7 @@
 #include <sublet/checking/detail/available_values.hpp>
 #include <sublet/checking/detail/places.hpp>
 #include <sublet/checking/detail/step_order.hpp>
+#include <sublet/detail/facts.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>

@@ -12,6 +12,7 @@ namespace sublet::detail {
 SUBLET_DECL placement pack(placement_problem const& problem, pack_options const& options,
                            search_control& control)
 {
+    SUBLET_EXPECTS(problem.clocks.threads == 0, "sublet: pack() takes no clocks; place() does");
     return pack_pools(
         problem, options.objective, control, 1,
         [&](auto const& shapes, auto const& bound, byte_count capacity, placement::pool_result& out,
