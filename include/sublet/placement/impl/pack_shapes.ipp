@@ -5,8 +5,8 @@
 ///
 ///     orders (first_packing, best_packing) ─► cuts (cut_shapes) ─► ejection (improve) ─► exact search
 ///
-/// Few shapes are searched first, for a short time; of many, windows are searched instead, in turns with
-/// ejection whose budgets double.
+/// Few shapes are searched first, for a short time; of many, windows are searched instead, with budgets that
+/// double, in turns with ejection.
 
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/best_packing.hpp>
