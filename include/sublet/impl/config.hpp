@@ -37,4 +37,15 @@ extern char const link_libsublet_or_include_sublet_src_hpp_in_one_file;
 #define SUBLET_DECL inline
 #endif
 
+// A definition that runs a few times in a plan, and calls what takes the time, is compiled for size.
+#if defined(__has_cpp_attribute)
+#if __has_cpp_attribute(gnu::cold)
+#define SUBLET_COLD [[gnu::cold]]
+#endif
+#endif
+#if !defined(SUBLET_COLD)
+#define SUBLET_COLD
+#endif
+#define SUBLET_COLD_DECL SUBLET_COLD SUBLET_DECL
+
 #endif

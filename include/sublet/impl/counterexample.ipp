@@ -531,7 +531,7 @@ private:
     plain_text<appended_text> out_{appended_};
 };
 
-SUBLET_DECL std::vector<char> sentence_of(counterexample const& why)
+SUBLET_COLD_DECL std::vector<char> sentence_of(counterexample const& why)
 {
     return counterexample_text(why).text();
 }

@@ -16,7 +16,7 @@
 
 namespace sublet {
 
-SUBLET_DECL planned_memory plan_memory(snapshot const& p, plan_options const& given)
+SUBLET_COLD_DECL planned_memory plan_memory(snapshot const& p, plan_options const& given)
 {
     auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& options = *asked;

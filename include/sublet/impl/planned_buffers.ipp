@@ -15,7 +15,7 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL std::optional<counterexample> oversized_view(buffer_table const& table)
+SUBLET_COLD_DECL std::optional<counterexample> oversized_view(buffer_table const& table)
 {
     if (table.oversized_view == no_value) return std::nullopt;
     buffer const& its = table.buffers[table.buffer_of[table.oversized_view]];
@@ -25,7 +25,7 @@ SUBLET_DECL std::optional<counterexample> oversized_view(buffer_table const& tab
                                                                       .needed = its.size}};
 }
 
-SUBLET_DECL std::vector<value_id> external_roots(buffer_table const& table)
+SUBLET_COLD_DECL std::vector<value_id> external_roots(buffer_table const& table)
 {
     std::vector<value_id> roots;
     for (buffer const& b : table.buffers)
@@ -34,7 +34,7 @@ SUBLET_DECL std::vector<value_id> external_roots(buffer_table const& table)
     return roots;
 }
 
-SUBLET_DECL std::vector<value_id> external_roots(snapshot const& p, buffer_table const& table)
+SUBLET_COLD_DECL std::vector<value_id> external_roots(snapshot const& p, buffer_table const& table)
 {
     std::vector<value_id> roots;
     bool is_any = false;
@@ -51,7 +51,7 @@ SUBLET_DECL std::vector<value_id> external_roots(snapshot const& p, buffer_table
     return roots;
 }
 
-SUBLET_DECL snapshot with_view_uses(snapshot const& p, plan_options const& options)
+SUBLET_COLD_DECL snapshot with_view_uses(snapshot const& p, plan_options const& options)
 {
     table<value_id, value_id> const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
     table<value_id, value_role> const role = options.role.tabulate(p.values(), "role");
@@ -85,8 +85,8 @@ SUBLET_DECL snapshot with_view_uses(snapshot const& p, plan_options const& optio
         });
 }
 
-SUBLET_DECL std::optional<counterexample> list_planned(buffer_table const& table, memory_plan& plan,
-                                                       placement_problem& problem)
+SUBLET_COLD_DECL std::optional<counterexample> list_planned(buffer_table const& table, memory_plan& plan,
+                                                            placement_problem& problem)
 {
     std::optional<counterexample> refuted = oversized_view(table);
     sublet::table<buffer_id, buffer_id> planned(table.buffers.size(), no_buffer); // in the problem
@@ -124,8 +124,8 @@ SUBLET_DECL std::optional<counterexample> list_planned(buffer_table const& table
     return refuted;
 }
 
-SUBLET_DECL void set_chosen_pools(buffer_table& table, plan_options const& options,
-                                  sublet::table<pool_id, pool_limits> const& room)
+SUBLET_COLD_DECL void set_chosen_pools(buffer_table& table, plan_options const& options,
+                                       sublet::table<pool_id, pool_limits> const& room)
 {
     if (options.pool_choices.empty()) return;
     memory_plan plan;
@@ -145,7 +145,7 @@ SUBLET_DECL void set_chosen_pools(buffer_table& table, plan_options const& optio
         if (b.is_planned()) b.pool = chosen[next++];
 }
 
-SUBLET_DECL std::optional<counterexample>
+SUBLET_COLD_DECL std::optional<counterexample>
 why_not_placed(placement const& placed, placement_problem const& problem, memory_plan const& plan)
 {
     std::optional<counterexample> why = why_not_placed(problem, placed);
@@ -169,7 +169,7 @@ why_not_placed(placement const& placed, placement_problem const& problem, memory
     return why;
 }
 
-SUBLET_DECL void set_offsets(placement const& placed, memory_plan& plan)
+SUBLET_COLD_DECL void set_offsets(placement const& placed, memory_plan& plan)
 {
     for (buffer_id b = 0; b != plan.buffers.size(); ++b) plan.buffers[b].offset = placed.offset[b];
     for (placement::pool_result const& pool : placed.pools) {
@@ -186,8 +186,8 @@ SUBLET_DECL void set_offsets(placement const& placed, memory_plan& plan)
 
 // --- in place gains --------------------------------------------------------------------------------------
 
-SUBLET_DECL std::vector<memory_plan::in_place_gain> in_place_gains(buffer_table const& table,
-                                                                   sublet::table<position_id, step_id> const& steps)
+SUBLET_COLD_DECL std::vector<memory_plan::in_place_gain>
+in_place_gains(buffer_table const& table, sublet::table<position_id, step_id> const& steps)
 {
     std::vector<memory_plan::in_place_gain> gains;
     if (table.in_place.empty()) return gains;
@@ -246,7 +246,7 @@ public:
     {
     }
 
-    in_place_selection place(std::vector<memory_plan::in_place_pair> const& pairs)
+    SUBLET_COLD in_place_selection place(std::vector<memory_plan::in_place_pair> const& pairs)
     {
         in_place_selection best = packed(pairs);
         if (pairs.empty()) return best;
@@ -267,7 +267,7 @@ private:
         return table_.buffers[table_.buffer_of[pair.in]].pool;
     }
 
-    in_place_selection packed(std::vector<memory_plan::in_place_pair> pairs) const
+    SUBLET_COLD in_place_selection packed(std::vector<memory_plan::in_place_pair> pairs) const
     {
         in_place_selection result;
         result.problem.pools = pools_;
@@ -280,7 +280,7 @@ private:
 
     /// Lower bounds, for pools with pairs, of every plan with any choice of pairs: the bytes live are fewest
     /// with all matched pairs. A bound proved by search is only of placements with all pairs.
-    void find_bounds(in_place_selection const& first)
+    SUBLET_COLD void find_bounds(in_place_selection const& first)
     {
         bounds_.resize(first.placed.pools.size());
         for (memory_plan::in_place_gain const& gain : matched_) {
@@ -337,7 +337,7 @@ private:
         return common;
     }
 
-    bool is_worth_trying(pair_choice next, pool_id pool, byte_count height) const
+    SUBLET_COLD bool is_worth_trying(pair_choice next, pool_id pool, byte_count height) const
     {
         pool_bound const& its = bounds_[pool];
         if (!its.has_pairs || height <= its.bytes) return false;
@@ -361,7 +361,7 @@ private:
     }
 
     /// Pools are independent, and packing the same problem again gives the same result.
-    void try_with(pair_choice next, in_place_selection& best)
+    SUBLET_COLD void try_with(pair_choice next, in_place_selection& best)
     {
         table<pool_id, pair_choice> wanted = choice_;
         bool is_tried = false, is_best = true, is_better = false;
@@ -397,10 +397,11 @@ private:
     table<pool_id, pair_choice> choice_;
 };
 
-SUBLET_DECL in_place_selection select_in_place(buffer_table const& table,
-                                               std::vector<memory_plan::in_place_pair> const& pairs,
-                                               sublet::table<position_id, step_id> const& steps,
-                                               sublet::table<pool_id, pool_limits> const& pools, effort work)
+SUBLET_COLD_DECL in_place_selection select_in_place(buffer_table const& table,
+                                                    std::vector<memory_plan::in_place_pair> const& pairs,
+                                                    sublet::table<position_id, step_id> const& steps,
+                                                    sublet::table<pool_id, pool_limits> const& pools,
+                                                    effort work)
 {
     return in_place_selector(table, steps, pools, work).place(pairs);
 }

@@ -11,7 +11,7 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL std::uint32_t first_over_block(placement_shapes const& shapes, byte_count largest)
+SUBLET_COLD_DECL std::uint32_t first_over_block(placement_shapes const& shapes, byte_count largest)
 {
     std::uint32_t s = 0;
     for (; s != shapes.size(); ++s) {
@@ -44,8 +44,9 @@ struct block_packing {
 };
 
 /// Of no use once `poll` has stopped.
-SUBLET_DECL block_packing fill_blocks(placement_shapes const& all, std::vector<std::uint32_t> const& order,
-                                      byte_count largest, bool grows_least, step_poll const& poll)
+SUBLET_COLD_DECL block_packing fill_blocks(placement_shapes const& all,
+                                           std::vector<std::uint32_t> const& order, byte_count largest,
+                                           bool grows_least, step_poll const& poll)
 {
     block_packing result{std::vector<std::uint32_t>(all.size()), std::vector<byte_count>(all.size()), {}};
     std::vector<placed_pieces> placed;
@@ -90,8 +91,8 @@ SUBLET_DECL block_packing fill_blocks(placement_shapes const& all, std::vector<s
 ///     |  +--+   +--+  +--+
 ///
 /// Requires:   each shape fits a block.  O(n)
-SUBLET_DECL block_packing cut_into_blocks(placement_shapes const& all, packing const& whole,
-                                          byte_count largest, byte_count unit)
+SUBLET_COLD_DECL block_packing cut_into_blocks(placement_shapes const& all, packing const& whole,
+                                               byte_count largest, byte_count unit)
 {
     block_packing result{std::vector<std::uint32_t>(all.size()), std::vector<byte_count>(all.size()), {0}};
     byte_count const distance = largest / unit * unit;
@@ -158,7 +159,8 @@ private:
 };
 
 /// Some of the shapes, `ids` ascending.
-SUBLET_DECL placement_shapes shapes_among(placement_shapes const& all, std::vector<std::uint32_t> const& ids)
+SUBLET_COLD_DECL placement_shapes shapes_among(placement_shapes const& all,
+                                               std::vector<std::uint32_t> const& ids)
 {
     placement_shapes some;
     some.positions = all.positions;
@@ -171,7 +173,7 @@ SUBLET_DECL placement_shapes shapes_among(placement_shapes const& all, std::vect
 }
 
 /// From the lowest offset, of equal ones the largest first. Once `poll` has stopped, in any order.
-SUBLET_DECL std::vector<std::uint32_t>
+SUBLET_COLD_DECL std::vector<std::uint32_t>
 order_of_offsets(placement_shapes const& shapes, std::vector<byte_count> const& origin, step_poll const& poll)
 {
     std::vector<std::uint32_t> order;
@@ -186,10 +188,10 @@ order_of_offsets(placement_shapes const& shapes, std::vector<byte_count> const& 
     return order;
 }
 
-SUBLET_DECL std::vector<memory_plan::block> split_into_blocks(placement_shapes const& shapes,
-                                                              placement_bound const& bound,
-                                                              byte_count largest, packing& best,
-                                                              search_control& control)
+SUBLET_COLD_DECL std::vector<memory_plan::block> split_into_blocks(placement_shapes const& shapes,
+                                                                   placement_bound const& bound,
+                                                                   byte_count largest, packing& best,
+                                                                   search_control& control)
 {
     block_control for_block(control, best.height, bound.bytes);
     step_poll const poll(for_block);

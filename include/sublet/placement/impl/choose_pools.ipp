@@ -16,7 +16,7 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL pool_candidates candidates_of(placement_problem const& problem)
+SUBLET_COLD_DECL pool_candidates candidates_of(placement_problem const& problem)
 {
     std::size_t const n = problem.buffers.size();
     table<buffer_id, buffer_id> leader(n); // the lowest of the colocated buffers
@@ -94,8 +94,8 @@ SUBLET_DECL pool_candidates candidates_of(placement_problem const& problem)
 }
 
 /// Whether colocated parts have an origin in a pool with these limits if nothing else is there.
-SUBLET_DECL bool can_lie_alone(placement_problem const& problem, std::span<shape_part const> parts,
-                               pool_limits const& limits)
+SUBLET_COLD_DECL bool can_lie_alone(placement_problem const& problem, std::span<shape_part const> parts,
+                                    pool_limits const& limits)
 {
     residue_class origins;
     byte_count size = 0, pinned = no_offset;
@@ -115,15 +115,15 @@ SUBLET_DECL bool can_lie_alone(placement_problem const& problem, std::span<shape
     return align_up(origin, origins) == origin && sum_fits(origin, size) && origin + size <= most;
 }
 
-SUBLET_DECL std::vector<buffer_id> all_buffers(placement_problem const& problem)
+SUBLET_COLD_DECL std::vector<buffer_id> all_buffers(placement_problem const& problem)
 {
     std::vector<buffer_id> all(problem.buffers.size());
     for (buffer_id b = 0; b != all.size(); ++b) all[b] = b;
     return all;
 }
 
-SUBLET_DECL pool_candidates possible_pools(placement_problem const& problem, pool_candidates const& all,
-                                           step_poll const& poll)
+SUBLET_COLD_DECL pool_candidates possible_pools(placement_problem const& problem, pool_candidates const& all,
+                                                step_poll const& poll)
 {
     colocated_groups const groups = group_colocated(problem, all_buffers(problem), poll);
     if (poll.has_stopped()) return all;
@@ -153,8 +153,9 @@ SUBLET_DECL pool_candidates possible_pools(placement_problem const& problem, poo
 /// Limit of trial packings of pools with one more buffer.
 inline constexpr std::size_t max_trial_packings = 64;
 
-SUBLET_DECL pool_assignment_state::pool_assignment_state(placement_problem const& together,
-                                                         pool_candidates const& where, step_poll const& poll)
+SUBLET_COLD_DECL pool_assignment_state::pool_assignment_state(placement_problem const& together,
+                                                              pool_candidates const& where,
+                                                              step_poll const& poll)
     : candidates(where)
 {
     choice.assign(candidates.size(), 0);
@@ -181,7 +182,7 @@ SUBLET_DECL pool_assignment_state::pool_assignment_state(placement_problem const
             else load[pool(storage_of[s])].add(p.when, p.end - p.begin);
 }
 
-SUBLET_DECL void pool_assignment_state::move(std::uint32_t k, std::uint32_t to)
+SUBLET_COLD_DECL void pool_assignment_state::move(std::uint32_t k, std::uint32_t to)
 {
     std::uint32_t const s = shape_of[k];
     pool_id const from = pool(k);
@@ -193,7 +194,8 @@ SUBLET_DECL void pool_assignment_state::move(std::uint32_t k, std::uint32_t to)
     }
 }
 
-SUBLET_DECL bool pool_assignment_state::is_overloaded(std::uint32_t k, pool_id where, bool including_it) const
+SUBLET_COLD_DECL bool pool_assignment_state::is_overloaded(std::uint32_t k, pool_id where,
+                                                           bool including_it) const
 {
     for (shape_piece const& p : shapes.pieces_of(shape_of[k])) {
         byte_count const more = including_it ? p.end - p.begin : 0, most = load[where].most(p.when);
@@ -202,13 +204,13 @@ SUBLET_DECL bool pool_assignment_state::is_overloaded(std::uint32_t k, pool_id w
     return false;
 }
 
-SUBLET_DECL std::uint64_t cost_ratio(byte_count extra_cost, double relief)
+SUBLET_COLD_DECL std::uint64_t cost_ratio(byte_count extra_cost, double relief)
 {
     return std::bit_cast<std::uint64_t>(static_cast<double>(extra_cost) / relief);
 }
 
 /// Moves storage to its next pool until no load exceeds a capacity or no candidate is left.
-SUBLET_DECL void lower_loads(pool_assignment_state& all, step_poll const& poll)
+SUBLET_COLD_DECL void lower_loads(pool_assignment_state& all, step_poll const& poll)
 {
     std::size_t const positions = all.shapes.positions.size();
     for (bool moved = true; moved;) {
@@ -251,10 +253,10 @@ SUBLET_DECL void lower_loads(pool_assignment_state& all, step_poll const& poll)
     }
 }
 
-SUBLET_DECL placement::pool_result try_pool(placement_problem const& problem,
-                                            pool_assignment_state const& all, pool_id pool,
-                                            pack_options options, search_control& control,
-                                            table<buffer_id, byte_count>& offset)
+SUBLET_COLD_DECL placement::pool_result try_pool(placement_problem const& problem,
+                                                 pool_assignment_state const& all, pool_id pool,
+                                                 pack_options options, search_control& control,
+                                                 table<buffer_id, byte_count>& offset)
 {
     std::vector<buffer_id> members;
     for (buffer_id b = 0; b != problem.buffers.size(); ++b)
@@ -268,8 +270,8 @@ SUBLET_DECL placement::pool_result try_pool(placement_problem const& problem,
             std::size_t) { return pack_shapes(shapes, bound, limits.capacity, options, control, out); });
 }
 
-SUBLET_DECL bool fit_capacities(placement_problem const& problem, pool_assignment_state& all,
-                                pack_options const& options, search_control& control)
+SUBLET_COLD_DECL bool fit_capacities(placement_problem const& problem, pool_assignment_state& all,
+                                     pack_options const& options, search_control& control)
 {
     std::size_t const pools = all.capacity.size();
     table<pool_id, unsigned char> is_packed(pools, 0);
@@ -329,8 +331,8 @@ SUBLET_DECL bool fit_capacities(placement_problem const& problem, pool_assignmen
     return fits;
 }
 
-SUBLET_DECL bool place_greedily(placement_problem const& problem, pool_assignment_state& all,
-                                step_poll const& poll)
+SUBLET_COLD_DECL bool place_greedily(placement_problem const& problem, pool_assignment_state& all,
+                                     step_poll const& poll)
 {
     std::vector<buffer_id> const members = all_buffers(problem);
     table<pool_id, placement_shapes> shapes; // alignments differ
@@ -389,8 +391,8 @@ void move_to_cheaper(pool_assignment_state& all, step_poll const& poll, Fits fit
     }
 }
 
-SUBLET_DECL pool_assignment choose_pools(placement_problem const& problem, pack_options const& options,
-                                         search_control& control)
+SUBLET_COLD_DECL pool_assignment choose_pools(placement_problem const& problem, pack_options const& options,
+                                              search_control& control)
 {
     step_poll const poll(control);
     placement_problem together{problem.buffers, problem.pools, problem.gaps, problem.colocated};

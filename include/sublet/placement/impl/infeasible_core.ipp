@@ -12,14 +12,14 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL void skyline::paint(live_range when, skyline_top const& fresh)
+SUBLET_COLD_DECL void skyline::paint(live_range when, skyline_top const& fresh)
 {
     tree_.each(when, [&](std::size_t node) { raise(over_[node], fresh); });
     tree_.each(when, [&](std::size_t node) { raise(within_[node], fresh); });
     tree_.each_over_ends(when, [&](std::size_t node) { return raise(within_[node], fresh), true; });
 }
 
-SUBLET_DECL skyline::skyline_top skyline::highest(live_range when) const
+SUBLET_COLD_DECL skyline::skyline_top skyline::highest(live_range when) const
 {
     skyline_top most;
     tree_.each(when, [&](std::size_t node) { raise(most, within_[node]); });
@@ -27,7 +27,7 @@ SUBLET_DECL skyline::skyline_top skyline::highest(live_range when) const
     return most;
 }
 
-SUBLET_DECL clashing_pair clashing_pins(placement_shapes const& all)
+SUBLET_COLD_DECL clashing_pair clashing_pins(placement_shapes const& all)
 {
     std::vector<sort_key> from_below; // {begin, , piece}
     std::vector<std::uint32_t> shape_of;
@@ -53,7 +53,8 @@ SUBLET_DECL clashing_pair clashing_pins(placement_shapes const& all)
 
 // --- subset ----------------------------------------------------------------------------------------------
 
-SUBLET_DECL placement_shapes subset_of(placement_shapes const& all, std::vector<std::uint32_t> const& chosen)
+SUBLET_COLD_DECL placement_shapes subset_of(placement_shapes const& all,
+                                            std::vector<std::uint32_t> const& chosen)
 {
     placement_shapes some;
     some.positions = all.positions;
@@ -73,7 +74,7 @@ SUBLET_DECL placement_shapes subset_of(placement_shapes const& all, std::vector<
 // --- infeasible core -------------------------------------------------------------------------------------
 
 /// The lowest origin of a shape from `from` on within the capacity; `no_offset` if there is none.
-SUBLET_DECL byte_count lowest_place(placement_shape const& shape, byte_count from, byte_count capacity)
+SUBLET_COLD_DECL byte_count lowest_place(placement_shape const& shape, byte_count from, byte_count capacity)
 {
     byte_count at = align_up(from, shape);
     if (shape.pinned != no_offset) at = at <= shape.pinned ? shape.pinned : no_offset;
@@ -81,8 +82,8 @@ SUBLET_DECL byte_count lowest_place(placement_shape const& shape, byte_count fro
 }
 
 /// Whether `above` can be stacked on `below`, and both within the capacity.
-SUBLET_DECL bool can_stack(placement_shapes const& all, std::uint32_t below, std::uint32_t above,
-                           byte_count capacity)
+SUBLET_COLD_DECL bool can_stack(placement_shapes const& all, std::uint32_t below, std::uint32_t above,
+                                byte_count capacity)
 {
     byte_count const at = lowest_place(all.shapes[below], 0, capacity);
     shape_separation const up = min_separation(all, below, above);
@@ -93,9 +94,10 @@ SUBLET_DECL bool can_stack(placement_shapes const& all, std::uint32_t below, std
 
 /// The core of shapes that are live at one rank and cannot be stacked there, by least_stack(); or none. It is
 /// minimal for rectangles, if the work suffices.
-SUBLET_DECL std::optional<infeasible_core> minimize_stack(placement_shapes const& all, byte_count capacity,
-                                                          std::vector<std::uint32_t> core,
-                                                          search_control& control)
+SUBLET_COLD_DECL std::optional<infeasible_core> minimize_stack(placement_shapes const& all,
+                                                               byte_count capacity,
+                                                               std::vector<std::uint32_t> core,
+                                                               search_control& control)
 {
     if (core.empty()) return std::nullopt;
     position_id rank = 0; // the last begin
@@ -130,9 +132,9 @@ SUBLET_DECL std::optional<infeasible_core> minimize_stack(placement_shapes const
     return result;
 }
 
-SUBLET_DECL infeasible_core minimize_core(placement_shapes const& all, byte_count capacity,
-                                          std::vector<std::uint32_t> core, std::uint64_t nodes,
-                                          search_control& control)
+SUBLET_COLD_DECL infeasible_core minimize_core(placement_shapes const& all, byte_count capacity,
+                                               std::vector<std::uint32_t> core, std::uint64_t nodes,
+                                               search_control& control)
 {
     step_poll const poll(control);
     for (std::uint32_t s : core)

@@ -31,10 +31,10 @@ inline constexpr std::size_t short_search_nodes = 16'000;
 
 /// Exact search for the shapes of a pool with `nodes` nodes: may lower `best` and raise the bound in `out`.
 /// No stacking is lower than `least_stacking`, which it may raise, too.
-SUBLET_DECL packing search_exactly(placement_shapes const& shapes, byte_count capacity,
-                                   pack_options const& options, std::uint64_t nodes, packing best,
-                                   search_control& control, placement::pool_result& out,
-                                   byte_count& least_stacking)
+SUBLET_COLD_DECL packing search_exactly(placement_shapes const& shapes, byte_count capacity,
+                                        pack_options const& options, std::uint64_t nodes, packing best,
+                                        search_control& control, placement::pool_result& out,
+                                        byte_count& least_stacking)
 {
     auto raise_bound = [&](byte_count least, std::vector<std::uint32_t> const& core) {
         out.lower_bound = least;
@@ -62,7 +62,8 @@ SUBLET_DECL packing search_exactly(placement_shapes const& shapes, byte_count ca
 }
 
 /// The shapes in the order of their first buffers, which is the caller's order.
-SUBLET_DECL std::vector<std::uint32_t> order_of_caller(placement_shapes const& shapes, step_poll const& poll)
+SUBLET_COLD_DECL std::vector<std::uint32_t> order_of_caller(placement_shapes const& shapes,
+                                                            step_poll const& poll)
 {
     std::vector<buffer_id> first(shapes.size(), no_buffer); // by shape
     table<buffer_id, std::uint32_t> shape_of;               // the shape that it is the first of
@@ -89,9 +90,9 @@ public:
     /// First fit in the caller's order and in its reverse, then composition, and a search of what is left if
     /// these are less than half of the shapes. Orders end at `ceiling` or below. The result is `best`, never
     /// higher than `start`.
-    cut_shapes(placement_shapes const& shapes, placement_bound const& goal, byte_count ceiling,
-               std::uint64_t visits, std::uint64_t nodes, packing start, search_control& control,
-               placement::pool_result& out)
+    SUBLET_COLD cut_shapes(placement_shapes const& shapes, placement_bound const& goal, byte_count ceiling,
+                           std::uint64_t visits, std::uint64_t nodes, packing start, search_control& control,
+                           placement::pool_result& out)
         : best(std::move(start))
     {
         step_poll const poll(control);
@@ -124,8 +125,8 @@ public:
     {
         return placed_.height > bound_.bytes && !placed_.origin.empty() && is_searched(composed_.shapes);
     }
-    void search(placement_shapes const& shapes, std::uint64_t nodes, std::uint64_t seed,
-                search_control& control, placement::pool_result& out)
+    SUBLET_COLD void search(placement_shapes const& shapes, std::uint64_t nodes, std::uint64_t seed,
+                            search_control& control, placement::pool_result& out)
     {
         if (!may_be_searched() || nodes == 0) return;
         minimize_result lowest = minimize(composed_.shapes, bound_.bytes, std::move(placed_),
@@ -150,9 +151,9 @@ private:
     packing placed_;        // of the composed shapes
 };
 
-SUBLET_DECL packing pack_shapes(placement_shapes const& shapes, placement_bound const& bound,
-                                byte_count capacity, pack_options const& options, search_control& control,
-                                placement::pool_result& out)
+SUBLET_COLD_DECL packing pack_shapes(placement_shapes const& shapes, placement_bound const& bound,
+                                     byte_count capacity, pack_options const& options,
+                                     search_control& control, placement::pool_result& out)
 {
     pool_control until_first(control, no_limit, out);
     packing best = first_packing(shapes, bound, until_first);

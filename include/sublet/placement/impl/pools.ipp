@@ -12,7 +12,7 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL pool_members members_by_pool(placement_problem const& problem)
+SUBLET_COLD_DECL pool_members members_by_pool(placement_problem const& problem)
 {
     pool_members result;
     result.first.assign(pool_count(problem) + 1, 0);
@@ -25,10 +25,10 @@ SUBLET_DECL pool_members members_by_pool(placement_problem const& problem)
     return result;
 }
 
-SUBLET_DECL placement::pool_result stack_members(placement_problem const& problem,
-                                                 std::vector<buffer_id> const& members, pool_limits limits,
-                                                 placement::objective objective,
-                                                 table<buffer_id, byte_count>& offset)
+SUBLET_COLD_DECL placement::pool_result stack_members(placement_problem const& problem,
+                                                      std::vector<buffer_id> const& members,
+                                                      pool_limits limits, placement::objective objective,
+                                                      table<buffer_id, byte_count>& offset)
 {
     SUBLET_EXPECTS(limits.alignment >= 1, "sublet: the alignment of a pool is 0, but has to be at least 1");
     table<buffer_id, unsigned char> is_part;  // if any are colocated
@@ -110,10 +110,10 @@ SUBLET_DECL placement::pool_result stack_members(placement_problem const& proble
     return out;
 }
 
-SUBLET_DECL opened_pool open_pool(placement_problem const& problem, std::vector<buffer_id> const& members,
-                                  pool_limits limits, placement::objective objective,
-                                  table<buffer_id, byte_count>& offset, search_control& control,
-                                  std::size_t left, std::size_t phases)
+SUBLET_COLD_DECL opened_pool open_pool(placement_problem const& problem,
+                                       std::vector<buffer_id> const& members, pool_limits limits,
+                                       placement::objective objective, table<buffer_id, byte_count>& offset,
+                                       search_control& control, std::size_t left, std::size_t phases)
 {
     opened_pool pool;
     pool.phases = phases;
@@ -156,10 +156,10 @@ SUBLET_DECL opened_pool open_pool(placement_problem const& problem, std::vector<
     return pool;
 }
 
-SUBLET_DECL placement::pool_result close_pool(opened_pool& pool, pool_limits limits,
-                                              placement::objective objective,
-                                              table<buffer_id, byte_count>& offset, search_control& control,
-                                              packing& best)
+SUBLET_COLD_DECL placement::pool_result close_pool(opened_pool& pool, pool_limits limits,
+                                                   placement::objective objective,
+                                                   table<buffer_id, byte_count>& offset,
+                                                   search_control& control, packing& best)
 {
     SUBLET_EXPECTS(best.height != no_limit, "sublet: no packing of the buffers ends within 64 bits");
     bool const in_blocks = limits.largest_block != no_limit;

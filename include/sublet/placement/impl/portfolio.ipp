@@ -31,8 +31,8 @@ SUBLET_DECL bool numbers_stay_below(scaled_shapes const& scaled, byte_count capa
     return true;
 }
 
-SUBLET_DECL search_result decide_scaled(scaled_shapes const& scaled, byte_count capacity,
-                                        search_options const& options, search_control& control)
+SUBLET_COLD_DECL search_result decide_scaled(scaled_shapes const& scaled, byte_count capacity,
+                                             search_options const& options, search_control& control)
 {
     search_portfolio portfolio(scaled, step_poll(control));
     portfolio.reset_capacity(capacity);
@@ -48,8 +48,8 @@ SUBLET_DECL search_result decide_scaled(scaled_shapes const& scaled, byte_count 
     }
 }
 
-SUBLET_DECL search_result decide(placement_shapes const& all, byte_count capacity,
-                                 search_options const& options, search_control& control)
+SUBLET_COLD_DECL search_result decide(placement_shapes const& all, byte_count capacity,
+                                      search_options const& options, search_control& control)
 {
     scaled_shapes const scaled = scale_down(all);
     byte_count const height_bound = smaller(capacity / scaled.unit, scaled.height_bound) + 1;
@@ -131,8 +131,8 @@ SUBLET_DECL void minimize_scaled(placement_shapes const& all, scaled_shapes cons
     }
 }
 
-SUBLET_DECL minimize_result minimize(placement_shapes const& all, byte_count bound, packing incumbent,
-                                     search_options const& options, search_control& control)
+SUBLET_COLD_DECL minimize_result minimize(placement_shapes const& all, byte_count bound, packing incumbent,
+                                          search_options const& options, search_control& control)
 {
     minimize_result result{std::move(incumbent), bound, bound, false, 0, {}};
     if (result.best.height == no_limit) {

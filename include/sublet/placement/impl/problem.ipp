@@ -9,7 +9,7 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL std::size_t pool_count(placement_problem const& problem)
+SUBLET_COLD_DECL std::size_t pool_count(placement_problem const& problem)
 {
     std::size_t pools = problem.pools.size();
     for (placement_problem::buffer const& b : problem.buffers) {
@@ -30,7 +30,7 @@ SUBLET_DECL std::size_t pool_count(placement_problem const& problem)
 
 namespace sublet::detail {
 
-SUBLET_DECL void set_overall_status(placement& all)
+SUBLET_COLD_DECL void set_overall_status(placement& all)
 {
     all.status = placement::outcome::optimal;
     all.pool = 0;
@@ -41,8 +41,8 @@ SUBLET_DECL void set_overall_status(placement& all)
         }
 }
 
-SUBLET_DECL std::optional<counterexample> why_not_placed(placement_problem const& problem,
-                                                         placement const& placed)
+SUBLET_COLD_DECL std::optional<counterexample> why_not_placed(placement_problem const& problem,
+                                                              placement const& placed)
 {
     if (placed.status <= placement::outcome::feasible) return std::nullopt;
     placement::pool_result const& pool = placed.pools[placed.pool];

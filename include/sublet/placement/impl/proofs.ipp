@@ -9,8 +9,8 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL std::vector<buffer_id> buffers_in(placement_shapes const& all,
-                                              std::vector<std::uint32_t> const& some)
+SUBLET_COLD_DECL std::vector<buffer_id> buffers_in(placement_shapes const& all,
+                                                   std::vector<std::uint32_t> const& some)
 {
     std::vector<unsigned char> is_in(all.size(), 0);
     for (std::uint32_t s : some) is_in[s] = 1;
@@ -20,7 +20,8 @@ SUBLET_DECL std::vector<buffer_id> buffers_in(placement_shapes const& all,
     return buffers;
 }
 
-SUBLET_DECL placement::proof contradiction(placement_problem const& problem, placement_shapes const& shapes)
+SUBLET_COLD_DECL placement::proof contradiction(placement_problem const& problem,
+                                                placement_shapes const& shapes)
 {
     switch (shapes.fault) {
     case shape_fault::pin_misaligned:
@@ -39,8 +40,8 @@ SUBLET_DECL placement::proof contradiction(placement_problem const& problem, pla
     return {placement::proof::reason::pins_clash, no_limit, 0, {pinned(clash.one), pinned(clash.other)}};
 }
 
-SUBLET_DECL placement::proof proof_of(placement_problem const& problem, placement_shapes const& shapes,
-                                      placement_bound const& bound)
+SUBLET_COLD_DECL placement::proof proof_of(placement_problem const& problem, placement_shapes const& shapes,
+                                           placement_bound const& bound)
 {
     placement::proof proof{bound.kind, bound.bytes};
     if (bound.kind == placement::proof::reason::live_bytes)

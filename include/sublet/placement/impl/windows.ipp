@@ -126,9 +126,9 @@ private:
     byte_count const& height_;
 };
 
-SUBLET_DECL packing repair_windows(placement_shapes const& shapes, placement_bound const& goal,
-                                   std::uint64_t nodes, std::uint64_t seed, packing best,
-                                   search_control& control, placement::pool_result& out)
+SUBLET_COLD_DECL packing repair_windows(placement_shapes const& shapes, placement_bound const& goal,
+                                        std::uint64_t nodes, std::uint64_t seed, packing best,
+                                        search_control& control, placement::pool_result& out)
 {
     step_poll const poll(control);
     search_windows const windows(shapes, poll);
