@@ -12,8 +12,10 @@
 #include <sublet/placement/impl/affine_placement.ipp>
 #include <sublet/placement/impl/best_packing.ipp>
 #include <sublet/placement/impl/blocks.ipp>
+#include <sublet/placement/impl/bound.ipp>
 #include <sublet/placement/impl/choose_pools.ipp>
 #include <sublet/placement/impl/clocks.ipp>
+#include <sublet/placement/impl/colocation.ipp>
 #include <sublet/placement/impl/compose.ipp>
 #include <sublet/placement/impl/concurrent.ipp>
 #include <sublet/placement/impl/fit.ipp>
@@ -22,6 +24,7 @@
 #include <sublet/placement/impl/pack.ipp>
 #include <sublet/placement/impl/pack_shapes.ipp>
 #include <sublet/placement/impl/pack_symbolic.ipp>
+#include <sublet/placement/impl/pieces.ipp>
 #include <sublet/placement/impl/place.ipp>
 #include <sublet/placement/impl/place_concurrently.ipp>
 #include <sublet/placement/impl/pools.ipp>

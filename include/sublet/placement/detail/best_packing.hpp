@@ -6,6 +6,7 @@
 /// fit, and fit() into gaps, with several orders. No guaranteed factor; stops at the lower bound.
 
 #include <sublet/detail/sorting.hpp>
+#include <sublet/placement/detail/bound.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>

@@ -4,6 +4,7 @@
 
 /// The division of a pool into blocks of a largest size.
 
+#include <sublet/placement/detail/bound.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>

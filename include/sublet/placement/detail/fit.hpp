@@ -6,6 +6,7 @@
 /// No guaranteed factor. A query visits O(log p) unions of bytes, p = positions, for any number of shapes.
 
 #include <sublet/detail/segment_tree.hpp>
+#include <sublet/placement/detail/bound.hpp>
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
 #include <sublet/units.hpp>

@@ -9,6 +9,7 @@
 /// problem with time windows", Operations Research Letters 37, 2009.
 
 #include <sublet/detail/sorting.hpp>
+#include <sublet/placement/detail/bound.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>

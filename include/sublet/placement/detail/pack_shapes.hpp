@@ -5,6 +5,7 @@
 /// The placement of the shapes of one pool: orders, cuts, ejection, search, as engine/pack.hpp draws it.
 
 #include <sublet/detail/sorting.hpp>
+#include <sublet/placement/detail/bound.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>

@@ -5,6 +5,7 @@
 /// The placement of each pool by itself: its members become shapes, something packs these, and the result is
 /// one of buffers again.
 
+#include <sublet/placement/detail/bound.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>

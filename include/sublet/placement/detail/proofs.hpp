@@ -4,6 +4,7 @@
 
 /// What is proved of shapes, in terms of the buffers of a problem.
 
+#include <sublet/placement/detail/bound.hpp>
 #include <sublet/placement/detail/shapes.hpp>
 #include <sublet/placement/problem.hpp>
 #include <sublet/units.hpp>

@@ -4,6 +4,7 @@
 
 /// Exact search of ranges of positions, for placements of more shapes than are searched as a whole.
 
+#include <sublet/placement/detail/bound.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/impl/config.hpp>
+#include <sublet/placement/detail/bound.hpp>
 #include <sublet/placement/detail/sections.hpp>
 
 #include <cstddef>
