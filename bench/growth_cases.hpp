@@ -13,9 +13,13 @@
 #include <sublet/analysis/live_query.hpp>
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/analysis/versions.hpp>
+#include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/checking/check_flow_plan.hpp>
 #include <sublet/checking/check_placement.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_rewrite.hpp>
+#include <sublet/checking/check_symbolic_plan.hpp>
+#include <sublet/checking/fits.hpp>
 #include <sublet/graph/control_flow.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/ordering/order.hpp>

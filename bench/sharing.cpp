@@ -26,7 +26,7 @@
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/detail/antichain.hpp>
 #include <sublet/detail/planned_buffers.hpp>
 #include <sublet/graph/snapshot.hpp>

@@ -13,6 +13,7 @@
 #include "measure.hpp"
 
 #include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/plan_symbolic.hpp>
 

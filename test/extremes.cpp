@@ -8,8 +8,12 @@
 
 #include <sublet/advise_memory.hpp>
 #include <sublet/analysis/versions.hpp>
+#include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/checking/check_flow_plan.hpp>
 #include <sublet/checking/check_placement.hpp>
 #include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_symbolic_plan.hpp>
+#include <sublet/checking/fits.hpp>
 #include <sublet/listing.hpp>
 #include <sublet/ordering/order.hpp>
 #include <sublet/plan_concurrent.hpp>

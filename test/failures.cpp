@@ -12,6 +12,7 @@
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/analysis/versions.hpp>
 #include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/graph/control_flow.hpp>
 #include <sublet/ordering/order.hpp>
 #include <sublet/placement/place.hpp>

@@ -7,7 +7,12 @@
 
 #include <sublet/advise_memory.hpp>
 #include <sublet/analysis/liveness.hpp>
+#include <sublet/analysis/versions.hpp>
+#include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/checking/check_flow_plan.hpp>
 #include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_symbolic_plan.hpp>
+#include <sublet/checking/fits.hpp>
 #include <sublet/execution/cpu.hpp>
 #include <sublet/execution/threads.hpp>
 #include <sublet/ordering/order.hpp>

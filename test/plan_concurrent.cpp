@@ -5,7 +5,7 @@
 #include "random_tasks.hpp"
 #include "task_families.hpp"
 
-#include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>

@@ -8,7 +8,7 @@
 #include "random_source.hpp"
 #include "view_sizes.hpp"
 
-#include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_flow_plan.hpp>
 #include <sublet/listing.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/reporting/csv.hpp>

@@ -5,7 +5,7 @@
 #include "operations.hpp"
 
 #include <sublet/analysis/flatten.hpp>
-#include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_flow_plan.hpp>
 #include <sublet/listing.hpp>
 #include <sublet/plan_memory.hpp>
 

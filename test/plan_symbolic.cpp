@@ -5,6 +5,7 @@
 #include "operations.hpp"
 
 #include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>

@@ -3,6 +3,7 @@
 
 #include <sublet/advise_memory.hpp>
 #include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/ordering/order.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_flow.hpp>

@@ -56,7 +56,7 @@ std::vector<call_that_can_fail> calls_that_can_fail()
             RETURNS(planned_nested, plan_nested(tree, {})),
             RETURNS(planned_symbolic, plan_symbolic(p, {.bytes = affine_bytes{}})),
             RETURNS(memory_advice, advise_memory(p, options)),
-            RETURNS(detail::fitted_plan, fits(plan, p, options)),
+            RETURNS(fitted_plan, fits(plan, p, options)),
             RETURNS(live_ranges, lifetimes(p)),
             RETURNS(dependence_graph, dependences(p)),
             RETURNS(versioned_program, versions(p, options)),

@@ -9,7 +9,10 @@
 #include "rounds.hpp"
 
 #include <sublet/advise_memory.hpp>
+#include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/checking/check_flow_plan.hpp>
 #include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/execution/cpu.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_flow.hpp>

@@ -15,7 +15,7 @@
 /// possible; then the move at the end of a loop body copies nothing.
 
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_flow_plan.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan.hpp>

@@ -21,7 +21,7 @@ namespace sublet {
 
 /// Plans offsets for steps that run in sequence, each once. For programs with branches or loops use
 /// plan_flow(). A plan for the largest shapes serves smaller ones: fits() proves it
-/// (checking/check_plan.hpp).
+/// (checking/fits.hpp).
 ///
 /// Requires:   the edges are no control flow. `options.order`, if given, names every node once.
 /// Ensures:    the plan is valid for the sequential reading in that order, and proved unless `options.check`

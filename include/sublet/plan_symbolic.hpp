@@ -13,7 +13,7 @@
 /// The stages are those of plan_memory(), with pack_symbolic() and check_plan(). If only a lower bound of a
 /// size is known, give `affine_bytes::unknown()` or an upper bound.
 
-#include <sublet/checking/check_plan.hpp>
+#include <sublet/counterexample.hpp>
 #include <sublet/detail/text.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/planned_memory.hpp>

@@ -60,11 +60,15 @@
 #include <sublet/placement/place.hpp>   // offsets for them; pools in one memory       place()
 
 // Checkers.
-#include <sublet/counterexample.hpp>         // counterexample to a plan             counterexample
-#include <sublet/checking/check_plan.hpp>      // is a plan valid?                     check_plan(), fits()
-#include <sublet/checking/check_placement.hpp> // are offsets valid, and minimal?      check_placement(), check_proof()
-#include <sublet/checking/check_streams.hpp>   // data races of commands on streams    check_streams()
-#include <sublet/checking/check_rewrite.hpp>   // does a rewrite keep all reads?       check_rewrite()
+#include <sublet/counterexample.hpp>                 // counterexample to a plan       counterexample
+#include <sublet/checking/check_plan.hpp>            // is a plan valid?               check_plan()
+#include <sublet/checking/check_concurrent_plan.hpp> // for every order of steps?      check_concurrent_plan()
+#include <sublet/checking/check_flow_plan.hpp>       // on every path of a CFG?        check_flow_plan()
+#include <sublet/checking/check_symbolic_plan.hpp>   // for every batch size?          check_plan()
+#include <sublet/checking/fits.hpp>                  // for a smaller program, too?    fits()
+#include <sublet/checking/check_placement.hpp>       // are offsets valid, minimal?    check_placement(), check_proof()
+#include <sublet/checking/check_streams.hpp>         // data races of commands         check_streams()
+#include <sublet/checking/check_rewrite.hpp>         // does a rewrite keep reads?     check_rewrite()
 
 // Applying a plan to your program.
 #include <sublet/rewriting/rename.hpp>  // one name for values that share storage      rename(), log_sharing()

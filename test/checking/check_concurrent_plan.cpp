@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/check_plan.hpp>
 
 #include "../operations.hpp"

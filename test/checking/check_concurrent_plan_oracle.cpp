@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_concurrent_plan.hpp>
 
 #include "../concurrent_oracle.hpp"
 #include "../random_source.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_flow_plan.hpp>
 
 #include "../flow_nodes.hpp"
 #include "../operations.hpp"

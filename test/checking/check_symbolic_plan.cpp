@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_symbolic_plan.hpp>
 
 #include "../printed.hpp"
 #include "operations.hpp"

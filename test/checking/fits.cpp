@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // A plan for the largest shapes serves smaller ones; property/execution.cpp runs such plans.
+#include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/checking/check_flow_plan.hpp>
 #include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/fits.hpp>
 
 #include <sublet/listing.hpp>
 #include <sublet/plan_concurrent.hpp>

@@ -4,7 +4,7 @@
 #include "cfg_file.hpp"
 #include "random_source.hpp"
 
-#include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_flow_plan.hpp>
 #include <sublet/placement/engine/pack.hpp>
 #include <sublet/plan_flow.hpp>
 

@@ -7,7 +7,7 @@
 #include "../dead_bytes.hpp"
 #include "../operations.hpp"
 
-#include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_memory.hpp>

@@ -10,6 +10,7 @@
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/versions.hpp>
+#include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_streams.hpp>
 #include <sublet/graph/program.hpp>

@@ -2,8 +2,12 @@
 // Callables in options are called once for each value, before anything else: every public call that takes
 // options gives what it gives for tables, and lets the error of a callable pass.
 #include <sublet/advise_memory.hpp>
+#include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/checking/check_flow_plan.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_rewrite.hpp>
+#include <sublet/checking/check_symbolic_plan.hpp>
+#include <sublet/checking/fits.hpp>
 #include <sublet/execution/cpu.hpp>
 #include <sublet/execution/streams.hpp>
 #include <sublet/execution/threads.hpp>

@@ -3,7 +3,7 @@
 // planted faults. With SUBLET_ROUNDS=50 in the environment there are fifty times as many programs, with
 // SUBLET_SEED=7 the seeds begin at 7.
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/detail/schedule.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/placement/engine/place_concurrently.hpp>

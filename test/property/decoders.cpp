@@ -8,6 +8,7 @@
 
 #include <sublet/advise_memory.hpp>
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_streams.hpp>
 #include <sublet/execution/step_waits.hpp>

@@ -7,6 +7,7 @@
 #include "../random_program.hpp"
 #include "../random_source.hpp"
 
+#include <sublet/checking/fits.hpp>
 #include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>

@@ -4,7 +4,10 @@
 
 #include <sublet/advise_memory.hpp>
 #include <sublet/analysis/flatten.hpp>
+#include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/checking/check_flow_plan.hpp>
 #include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/execution.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan_concurrent.hpp>

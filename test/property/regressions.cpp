@@ -3,7 +3,7 @@
 // `reads -> writes` on names; `h`, `k` and `z` are inputs. Every planner's result is proved valid under every
 // schedule, and each test checks in addition what the defect broke.
 #include <sublet/analysis/versions.hpp>
-#include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/check_rewrite.hpp>
 #include <sublet/detail/planned_buffers.hpp>
 #include <sublet/placement/engine/stack_slots.hpp>

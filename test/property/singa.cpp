@@ -8,6 +8,7 @@
 #include "../dead_bytes.hpp"
 #include "../operations.hpp"
 
+#include <sublet/checking/check_plan.hpp>
 #include <sublet/execution/cpu.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/testing/synthetic.hpp>

@@ -2,6 +2,7 @@
 // Random programs with sizes affine in a batch: the ordinary checker accepts one plan for every batch.
 // With SUBLET_ROUNDS=50 in the environment there are fifty times as many; SUBLET_SEED is the first.
 #include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/plan_symbolic.hpp>
 
 #include "../random_source.hpp"

@@ -10,7 +10,9 @@
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/checking/detail/step_order.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>

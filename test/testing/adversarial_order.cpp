@@ -4,6 +4,7 @@
 #include "../random_program.hpp"
 #include "../random_source.hpp"
 
+#include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_streams.hpp>
 #include <sublet/execution/cpu.hpp>

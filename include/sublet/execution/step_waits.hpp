@@ -6,7 +6,6 @@
 /// the program in its order. O(V + E + steps + touches + pairs log pairs) time plus a transitive reduction.
 
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/checking/check_plan.hpp>
 #include <sublet/counterexample.hpp>
 #include <sublet/detail/sorting.hpp>
 #include <sublet/execution/run_options.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/counterexample.hpp>
 #include <sublet/detail/facts.hpp>
 #include <sublet/detail/planned_buffers.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/counterexample.hpp>
 #include <sublet/detail/facts.hpp>
 #include <sublet/detail/planned_buffers.hpp>

@@ -64,7 +64,7 @@ private:
 ///               |  [== c ==)             the arena holds them and respects the capacity of its pool
 ///             0 +-----------------
 ///
-/// Overlaps between classes depend on the reading of the program (check_plan.hpp).
+/// Overlaps between classes depend on the reading of the program (check_plan.hpp and those beside it).
 
 struct pool_place {
     pool_id pool;

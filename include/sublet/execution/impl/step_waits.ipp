@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/versions.hpp>
+#include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/checking/check_plan.hpp>
 #include <sublet/detail/transitive_reduction.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/impl/config.hpp>

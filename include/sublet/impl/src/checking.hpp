@@ -10,13 +10,18 @@
 #else
 
 #include <sublet/checking/impl/available_values.ipp>
+#include <sublet/checking/impl/check_concurrent_plan.ipp>
+#include <sublet/checking/impl/check_flow_plan.ipp>
 #include <sublet/checking/impl/check_placement.ipp>
 #include <sublet/checking/impl/check_plan.ipp>
 #include <sublet/checking/impl/check_rewrite.ipp>
 #include <sublet/checking/impl/check_streams.ipp>
+#include <sublet/checking/impl/check_symbolic_plan.ipp>
+#include <sublet/checking/impl/fits.ipp>
 #include <sublet/checking/impl/places.ipp>
 #include <sublet/checking/impl/stackings.ipp>
 #include <sublet/checking/impl/step_order.ipp>
+#include <sublet/checking/impl/unwritten_reads.ipp>
 
 #endif
 #endif
