@@ -29,6 +29,9 @@ struct node_ends {
 /// Complexity: O(values + V + E + touches).
 [[nodiscard]] node_ends ends_of_nodes(snapshot const& p, plan_requirements const& required);
 
+/// Making a view needs the bytes of its root; so does a write through it, if anything makes the root at all.
+[[nodiscard]] bool needs_root(touch t, plan_requirements const& required);
+
 /// Finds a value that some path from the entry reads before writing it.
 ///
 ///        0 -> 1: def a -> 2: use a        written where 2 begins: {a} on the path over 1, { } on the other,

@@ -38,7 +38,6 @@ SUBLET_DECL node_ends ends_of_nodes(snapshot const& p, detail::plan_requirements
     return ends;
 }
 
-/// Making a view needs the bytes of its root; so does a write through it, if anything makes the root at all.
 SUBLET_DECL bool needs_root(touch t, plan_requirements const& required)
 {
     if (t.kind != touch::access::write_view) return t.views_what_is_there();
