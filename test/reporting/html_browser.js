@@ -44,6 +44,19 @@ const search = text => {
     element("query").dispatchEvent(new Event("input", {bubbles: true}));
 };
 
+// Of a style that a browser does not understand it says nothing: each declaration is asked for.
+function test_style() {
+    const text = document.querySelector("style").textContent;
+    const declarations = [...text.matchAll(/[{;]\s*([a-z-]+)\s*:\s*([^;{}]+?)\s*(?=[;}])/g)];
+    check(declarations.length > 100, `${declarations.length} declarations are found in the style`);
+    for (const [, property, value] of declarations)
+        check(property.startsWith("--") || CSS.supports(property, value.replace("!important", "")),
+              `${property}: ${value} is no style`);
+    const rules = list => [...list].reduce((sum, rule) => sum + 1 + (rule.cssRules ? rules(rule.cssRules) : 0), 0);
+    const found = rules(document.styleSheets[0].cssRules), written = text.split("{").length - 1;
+    check(found === written, `${found} rules of the style are understood, and ${written} written`);
+}
+
 function test_drawing() {
     page.draw();
     check(state.drawn === count, `${state.drawn} rows are drawn and not ${count}`);
@@ -346,6 +359,7 @@ try {
     check(data.title === document.title && data.title !== "", "the title of the window is another");
     check(!document.title.startsWith("broken"), "a name is run as a program");
     check(document.querySelectorAll("img, script[src], link").length === 0, "the page loads something");
+    test_style();
     test_drawing();
     if (data.title === "Long names") {
         test_long_names();

@@ -2,35 +2,22 @@
 #ifndef SUBLET_REPORTING_DETAIL_HTML_SCRIPT_HPP
 #define SUBLET_REPORTING_DETAIL_HTML_SCRIPT_HPP
 
-/// The program of the page, in JavaScript: draws the data on one canvas, and responds to pointer and keys.
+/// The program of the page, in JavaScript, and its style: made by page/page.cmake of the files in page/. Edit these.
 ///
 ///     data ─► models: buffers, live bytes, rows by time ─► panels ─► picture ─────► canvas
 ///                                                     focus, hover ─► outlines ──┘
-///
-/// The picture is drawn again when the view changes; what follows the pointer is drawn over a copy of it. A
-/// hit is found among the rows that are live in one of 512 intervals of time, so no element stands for a
-/// buffer. Sizes are exact (BigInt) in text and comparisons, and rounded in the picture only. Text reaches
-/// the page as text, never as markup.
 
 namespace sublet::detail {
 
 /// In order; compilers limit the length of one literal.
 inline constexpr char const* html_script[] = {
-    R"js(
-</script>
-<script>
-"use strict";
-(() => {
-const data = JSON.parse(document.getElementById("data").textContent);
+    R"js(const data = JSON.parse(document.getElementById("data").textContent);
 const element = id => document.getElementById(id);
 const canvas = element("map"), context = canvas.getContext("2d");
 const picture = document.createElement("canvas"), pen = picture.getContext("2d");
-const fills = ["#a1b2f9", "#f3d786", "#80984f", "#e68f98", "#5c93cd", "#7addff", "#49b9c4", "#c3ad5c",
-    "#b58098",
+const fills = ["#a1b2f9", "#f3d786", "#80984f", "#e68f98", "#5c93cd", "#7addff", "#49b9c4", "#c3ad5c", "#b58098",
                "#f5b392", "#b4eabf"], other_fill = "#c5c8cc";
 const font = "11px system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif";
-
-// --- text -----------------------------------------------------------------------------------------------
 
 const units = [" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"];
 function bytes_text(bytes) { // 640 B, 9.19 MiB
@@ -67,10 +54,8 @@ function make(kind, text, attributes = {}) {
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
     return made;
 }
-
-// --- models: one a plan ---------------------------------------------------------------------------------
-
-const exact_list = list => BigUint64Array.from(list, number => BigInt(number));
+)js",
+    R"js(const exact_list = list => BigUint64Array.from(list, number => BigInt(number));
 const clamp = (number, low, high) => Math.max(low, Math.min(high, number));
 
 // The level from each position on, and its peak; `before` and `after` are the highest levels on either side.
@@ -180,10 +165,7 @@ function links_of(model, b, other) {
     return found;
 }
 )js",
-    R"js(
-// --- why a buffer lies where it does --------------------------------------------------------------------
-
-const overlap = (plan, a, b) => Math.min(plan.last[a], plan.last[b]) - Math.max(plan.first[a], plan.first[b]);
+    R"js(const overlap = (plan, a, b) => Math.min(plan.last[a], plan.last[b]) - Math.max(plan.first[a], plan.first[b]);
 
 // The sentence, and the row below if there is one.
 function why_here(model, row) {
@@ -261,10 +243,8 @@ function facts_of(model, row) {
     }
     return facts;
 }
-
-// --- the view -------------------------------------------------------------------------------------------
-
-const view = {from: 0, to: positions, pools: new Map()};
+)js",
+    R"js(const view = {from: 0, to: positions, pools: new Map()};
 const top_in = (model, pool) => model.pools.has(pool) ? model.pools.get(pool).top : 1;
 const ceiling_of = pool => Math.max(...models.map(model => top_in(model, pool)));
 for (const pool of pool_ids) view.pools.set(pool, {low: 0, high: ceiling_of(pool)});
@@ -329,10 +309,7 @@ function box_of(panel, row) {
 }
 const is_shown = (model, row) => kind_of(model, row) < 0 || shown_kind[kind_of(model, row)] === 1;
 )js",
-    R"js(
-// --- the picture ----------------------------------------------------------------------------------------
-
-function write(text, x, y, color, align = "left", room = Infinity) {
+    R"js(function write(text, x, y, color, align = "left", room = Infinity) {
     pen.fillStyle = color;
     pen.textAlign = align;
     if (room < Infinity) while (text.length > 1 && pen.measureText(text).width > room) text = text.slice(0,
@@ -579,10 +556,7 @@ function draw_soon(changed = false) {
     requestAnimationFrame(draw_now);
 }
 )js",
-    R"js(
-// --- zoom and pan ---------------------------------------------------------------------------------------
-
-// `low` to `high` moved into [0, limit], at least `least` long.
+    R"js(// `low` to `high` moved into [0, limit], at least `least` long.
 function fitted(low, high, limit, least) {
     let length = clamp(high - low, Math.min(least, limit), limit);
     const middle = (low + high) / 2;
@@ -644,10 +618,8 @@ function reveal(model, row) {
     if (time !== 0) show_time(view.from + time, view.to + time);
     if (bytes !== 0) show_bytes(pool, range.low + bytes, range.high + bytes);
 }
-
-// --- hit test, focus and hover --------------------------------------------------------------------------
-
-function panel_at(x, y) {
+)js",
+    R"js(function panel_at(x, y) {
     return panels.find(panel => !panel.is_empty && x >= panel.x && x <= panel.x + panel.width &&
                                 y >= panel.y - 2 && y <= panel.curve + panel.curve_height);
 }
@@ -793,10 +765,7 @@ canvas.addEventListener("wheel", event => {
     hover_at(x, y);
 }, {passive: false});
 )js",
-    R"js(
-// --- keys -----------------------------------------------------------------------------------------------
-
-// The nearest row in a direction, or -1. Later: it begins after this one ends, the nearer in time and memory
+    R"js(// The nearest row in a direction, or -1. Later: it begins after this one ends, the nearer in time and memory
 // first; above and below: what is live at the same time, the nearer in memory first.
 function neighbour(model, row, key) {
     const {plan, low, high} = model, ceiling = ceiling_of(plan.pool[row]);
@@ -896,10 +865,8 @@ document.addEventListener("keydown", event => {
     element("query").focus();
     element("query").select();
 });
-
-// --- search and kinds -----------------------------------------------------------------------------------
-
-const lower_names = data.names.map(name => name.toLowerCase());
+)js",
+    R"js(const lower_names = data.names.map(name => name.toLowerCase());
 function find() {
     const wanted = element("query").value.trim().toLowerCase();
     state.query = wanted;
@@ -993,10 +960,7 @@ function list_kinds() {
     }
 }
 )js",
-    R"js(
-// --- summary and tables ---------------------------------------------------------------------------------
-
-function summarize() {
+    R"js(function summarize() {
     const summary = element("summary");
     for (const model of models) {
         const paragraph = make("p");
@@ -1160,10 +1124,8 @@ function list_tables() {
     add("In place", models.filter(model => model.plan.in_place.length).map(in_place_table));
     add("Hand-offs", models.filter(model => model.plan.handoffs.length).flatMap(handoff_tables));
 }
-
-// --- begin ----------------------------------------------------------------------------------------------
-
-function draw_again() {
+)js",
+    R"js(function draw_again() {
     read_colors();
     lay_out();
     is_changed = true;
@@ -1187,11 +1149,70 @@ canvas.page = {
         return panel ? box_of(panel, row) : null;
     }
 };
-})();
-</script>
-</body>
-</html>
-)js"};
+)js",
+};
+
+inline constexpr char const* html_style = R"css(:root { --page: #fff; --plot: #f3f3ef; --grid: #dededa; --text: #22262b; --soft: #565b63; --line: #c9ccd1;
+ --live: #a9b4c4; --arena: #3b4048; --peak: #b3261e; --mark: #0b57d0; --panel: #f7f7f5; --label: #1d2126 }
+@media (prefers-color-scheme: dark) {
+ :root { --page: #16181c; --plot: #22252b; --grid: #363a42; --text: #e6e8eb; --soft: #a9afb8; --line: #454a53;
+  --live: #56616f; --arena: #d5d8dd; --peak: #ff7a70; --mark: #8ab4f8; --panel: #1d2025 }
+}
+* { box-sizing: border-box }
+[hidden] { display: none !important }
+body { margin: 0 auto; padding: 14px 18px 0; max-width: 1800px; background: var(--page); color: var(--text);
+ font: 13px/1.45 system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif }
+h1 { margin: 0; font-size: 18px }
+h2 { margin: 22px 0 4px; font-size: 15px }
+p { margin: 2px 0 }
+.soft, .summary { color: var(--soft) }
+.summary b { color: var(--text); font-weight: 600 }
+.tools { display: flex; flex-wrap: wrap; gap: 6px 8px; align-items: center; margin: 10px 0 6px }
+.tools .space { flex: 1 }
+button, input { font: inherit; color: var(--text); background: var(--panel); border: 1px solid var(--line);
+ border-radius: 5px; padding: 2px 8px; min-height: 26px }
+button { cursor: pointer }
+button:hover { border-color: var(--soft) }
+input { width: 16em; max-width: 60vw; background: var(--page) }
+:focus-visible { outline: 2px solid var(--mark); outline-offset: 1px }
+kbd { font: inherit; border: 1px solid var(--line); border-radius: 3px; padding: 0 4px; color: var(--text) }
+.keys { margin: 0 0 6px; color: var(--soft) }
+.kinds { display: flex; flex-wrap: wrap; gap: 2px 12px; align-items: center; margin: 0 0 8px; padding: 0;
+ border: 0; max-height: 7.2em; overflow: auto }
+.kinds legend { float: left; margin-right: 12px; padding: 0; color: var(--soft) }
+.kinds label { display: inline-flex; gap: 4px; align-items: center; white-space: nowrap; cursor: pointer }
+.kinds input { width: auto; min-height: 0; margin: 0 }
+.kinds i { width: 11px; height: 11px; border-radius: 2px; outline: 1px solid rgb(128 128 128 / .35) }
+.kinds button { min-height: 0; padding: 0 7px }
+.frame { position: relative }
+canvas { display: block; width: 100%; cursor: crosshair; touch-action: pan-y; border-radius: 4px }
+canvas.dragged { cursor: grabbing }
+.tip { position: absolute; z-index: 2; max-width: 26em; padding: 4px 8px; border: 1px solid var(--line);
+ border-radius: 5px; background: var(--page); pointer-events: none; overflow-wrap: anywhere;
+ box-shadow: 0 2px 8px rgb(0 0 0 / .25) }
+.tip b { display: block }
+.details { position: sticky; bottom: 0; z-index: 1; margin: 8px -18px 0; padding: 7px 18px 9px;
+ min-height: 92px; background: var(--panel); border: solid var(--line); border-width: 1px 0 }
+.details h2 { display: inline; margin: 0; font-size: 14px; overflow-wrap: anywhere }
+.details dl { display: flex; flex-wrap: wrap; gap: 2px 22px; margin: 3px 0 2px }
+.details dl div { display: flex; gap: 6px }
+.details dt { color: var(--soft) }
+.details dd { margin: 0; overflow-wrap: anywhere }
+.spoken { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
+.tables { padding-bottom: 30px }
+.scroll { overflow-x: auto }
+table { border-collapse: collapse; margin: 6px 0 }
+caption { text-align: left; white-space: nowrap; color: var(--soft); padding-bottom: 3px }
+th, td { text-align: left; padding: 2px 14px 2px 0; border-bottom: 1px solid var(--grid);
+ vertical-align: top }
+thead th { font-weight: 600; white-space: nowrap }
+tbody th { font-weight: 400 }
+.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
+tbody button { border: 0; background: none; padding: 0; min-height: 0; color: var(--mark); text-align: left;
+ overflow-wrap: anywhere }
+tbody button:hover { text-decoration: underline }
+@media print { .tools, .keys, .tip { display: none } .details { position: static } }
+)css";
 
 } // namespace sublet::detail
 

@@ -305,7 +305,7 @@ SUBLET_DECL std::vector<char> html_page::text() const
     std::string_view const title(printable.data(), printable.size());
     out << html_head;
     write_escaped(out, title);
-    out << html_style;
+    out << "</title>\n<style>\n" << html_style;
     out << html_body;
     write_escaped(out, title);
     out << html_main;
@@ -327,7 +327,9 @@ SUBLET_DECL std::vector<char> html_page::text() const
         write_plan(out, i);
     }
     out << "]}";
+    out << "\n</script>\n<script>\n\"use strict\";\n(() => {\n";
     for (char const* part : html_script) out << part;
+    out << "})();\n</script>\n</body>\n</html>\n";
     out << '\0';
     return std::move(page.text);
 }
