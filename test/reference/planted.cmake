@@ -11,7 +11,7 @@ set(sample include/sublet/graph/sample.hpp)
 
 set(printed)
 foreach(essays 0 1)
-  execute_process(COMMAND ${AWK} -v includes=include -v essays=${essays} -f ${ROOT}/include/reference/headers.awk ${sample}
+  execute_process(COMMAND ${AWK} -v includes=include -v essays=${essays} -f ${ROOT}/reference/headers.awk ${sample}
                   WORKING_DIRECTORY ${here} OUTPUT_VARIABLE part COMMAND_ERROR_IS_FATAL ANY)
   string(APPEND printed "${part}")
 endforeach()
@@ -45,7 +45,7 @@ endif()
 if(DOXYGEN)
   file(READ ${SETTINGS} settings)
   string(APPEND settings "\nINPUT = \"${here}/${sample}\"\nOUTPUT_DIRECTORY = \"${TREE}\"\nUSE_MDFILE_AS_MAINPAGE =\nLAYOUT_FILE =\n"
-         "FILTER_PATTERNS = \"*.hpp='${AWK}' -v 'includes=${here}/include' -f '${ROOT}/include/reference/headers.awk'\"\n")
+         "FILTER_PATTERNS = \"*.hpp='${AWK}' -v 'includes=${here}/include' -f '${ROOT}/reference/headers.awk'\"\n")
   file(WRITE ${TREE}/Doxyfile "${settings}")
   execute_process(COMMAND ${DOXYGEN} ${TREE}/Doxyfile ERROR_VARIABLE printed RESULT_VARIABLE result)
   if(result EQUAL 0 OR NOT printed MATCHES "sample.hpp:[0-9]+: [a-z]+: Member without_text\\(\\) "
