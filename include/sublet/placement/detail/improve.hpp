@@ -77,11 +77,11 @@ private:
     {
         block upper, lower;
         std::vector<piece_entry> const& items = blocks_[which].items;
-        for (std::size_t i = 0; i != items.size(); ++i) {
-            block& half = i < at ? lower : upper;
-            half.items.push_back(items[i]);
-            half.lives = hull(half.lives, items[i].when);
-        }
+        auto const middle = items.begin() + static_cast<std::ptrdiff_t>(at);
+        lower.items.assign(items.begin(), middle);
+        upper.items.assign(middle, items.end());
+        for (block* half : {&lower, &upper})
+            for (piece_entry const& p : half->items) half->lives = hull(half->lives, p.when);
         lower.lowest = blocks_[which].lowest;
         upper.lowest = items[at];
         blocks_[which] = std::move(lower);
