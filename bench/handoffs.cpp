@@ -24,6 +24,7 @@
 #endif
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <stdexcept>
@@ -57,7 +58,7 @@ void run(subject const& s)
             std::printf("%8s %9s %9s %16s %7s %9s %9s %9s\n", "workers", "makespan", "path", "bytes", "",
                         "waits", "few", "ms");
         }
-        auto times = [&two_level_plan](tick_count t) {
+        auto times = [&two_level_plan](std::uint64_t t) {
             return two_level_plan.critical_path == 0
                        ? 1
                        : static_cast<double>(t) / static_cast<double>(two_level_plan.critical_path);

@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <vector>
 
 namespace this_test {
@@ -172,7 +173,7 @@ TEST_CASE("a step of duration 0 is refused")
 {
     branches const program;
     CHECK_THROWS_AS(
-        (void)plan_with_handoffs(program.program(), {.bytes = program.bytes}, {.duration = tick_count{0}}),
+        (void)plan_with_handoffs(program.program(), {.bytes = program.bytes}, {.duration = std::uint64_t{0}}),
         precondition_error);
 }
 
@@ -201,7 +202,7 @@ TEST_CASE("every plan is safe, within the accepted makespan, and no hand-off is 
                                                      .shuffled = seed % 7 == 0});
         snapshot const p = tasks.program();
         plan_options const options = tasks.options();
-        std::vector<tick_count> takes;
+        std::vector<std::uint64_t> takes;
         for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + pick.below(1 + seed % 5));
         handoff_options wanted{.duration = takes, .workers = pick.below(4), .minimum_gain = 0};
         auto const planned = plan_with_handoffs(p, options, wanted);

@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -22,7 +23,7 @@ struct concurrent_facts {
     bool is_bound_exact = false;
     sublet::slot_plan slots;              ///< by buffer: fewest slots for every schedule
     sublet::byte_count bytes_without = 0; ///< the arena without hand-offs
-    sublet::tick_count critical_path = 0, critical_path_with = 0; ///< in nodes
+    std::uint64_t critical_path = 0, critical_path_with = 0; ///< in nodes
 };
 
 struct timed_plan {

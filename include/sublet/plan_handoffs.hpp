@@ -28,7 +28,7 @@ namespace sublet {
 
 /// How long steps take, and how long the execution may become.
 struct handoff_options {
-    per_value<tick_count, step_id> duration = tick_count{1}; ///< at least 1
+    per_value<std::uint64_t, step_id> duration = std::uint64_t{1}; ///< in any unit; at least 1
     /// The accepted makespan is that of a schedule for so many workers; 0: one worker per step, so no
     /// execution becomes longer.
     std::size_t workers = 0;
@@ -41,9 +41,9 @@ struct handoff_options {
 struct planned_with_handoffs : planned_memory {
     std::vector<byte_count> handoff_bytes; ///< by hand-off of the plan: bytes passed on
     byte_count bytes_without = 0;          ///< of the plan for every schedule
-    tick_count makespan = 0;               ///< the accepted one
-    tick_count critical_path = 0;          ///< without hand-offs
-    tick_count critical_path_with = 0;     ///< never longer than `makespan`
+    std::uint64_t makespan = 0;            ///< the accepted one
+    std::uint64_t critical_path = 0;       ///< without hand-offs
+    std::uint64_t critical_path_with = 0;  ///< never longer than `makespan`
 };
 
 /// Plans storage and hand-offs; steps may run in any order, and concurrently, that respects both.

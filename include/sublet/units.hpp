@@ -27,7 +27,6 @@
 namespace sublet {
 
 using byte_count = std::uint64_t; ///< a size or an offset in bytes
-using tick_count = std::uint64_t; ///< time, in whatever unit durations are given
 
 inline constexpr byte_count no_offset = ~byte_count{0}; ///< not in an arena
 inline constexpr byte_count no_size = ~byte_count{0};   ///< the size is unknown

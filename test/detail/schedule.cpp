@@ -13,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -104,7 +105,7 @@ TEST_CASE("the remaining conflicts are those of the definition")
         sharing_rule const rule(tasks);
         snapshot const p = tasks.program();
         dependence_graph const g = dependences(p, {.role = tasks.role});
-        std::vector<tick_count> takes;
+        std::vector<std::uint64_t> takes;
         for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + pick.below(5));
         auto const [timed, schedule] =
             in_schedule_order(g, parallel_schedule(g, takes, {.workers = pick.below(4)}));
@@ -128,7 +129,7 @@ TEST_CASE("the remaining conflicts are those of the definition")
                 if (last != 0) REQUIRE(r.first > last); // neither overlap nor touch
                 last = r.last;
             }
-            tick_count end = 0; // of the last step that touches it
+            std::uint64_t end = 0; // of the last step that touches it
             for (position_id at : lives.ends[b])
                 end = at == lives.positions ? no_limit : larger(end, schedule.end[at]);
             for (position_id at = 0; at != timed.positions(); ++at) {
@@ -153,7 +154,7 @@ TEST_CASE("a buffer lives from the begin of its first step to the end of its las
     dependence_graph const g = dependences(p);
     auto const lives = concurrent_lifetimes(p, g, 3, {0, 1, 2}, std::vector<value_role>(3));
     // In billions of ticks: 0 runs [0, 1), 1 [1, 3), 2 [1, 6), 3 [3, 4).
-    tick_count const unit = 1'000'000'000;
+    std::uint64_t const unit = 1'000'000'000;
     schedule_times const schedule = parallel_schedule(g, {unit, 2 * unit, 5 * unit, unit});
     CHECK(schedule_live_ranges(lives, schedule) == std::vector<live_range>{{0, 4}, {1, 4}, {1, 4}});
     // One worker runs 2 before 1, which has the shorter path ahead: a ends with 1.
@@ -177,7 +178,7 @@ TEST_CASE("live ranges overlap exactly where the steps that touch them do")
         sharing_rule const rule(tasks);
         snapshot const p = tasks.program();
         dependence_graph const g = dependences(p, {.role = tasks.role});
-        std::vector<tick_count> takes;
+        std::vector<std::uint64_t> takes;
         for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + pick.below(9));
         schedule_times const schedule = parallel_schedule(g, takes, {.workers = pick.below(4)});
         table<value_id, buffer_id> buffer_of;
@@ -214,12 +215,13 @@ TEST_CASE("positions are numbered by their starts, and edges likewise")
     std::vector<std::vector<node_id>> const next{{1}, {2}, {}, {}};
     dependence_graph const g =
         dependences(tasks(4, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
-    scheduled_graph const timed = in_schedule_order(g, parallel_schedule(g, tick_count{5}, {.workers = 1}));
+    scheduled_graph const timed =
+        in_schedule_order(g, parallel_schedule(g, std::uint64_t{5}, {.workers = 1}));
     CHECK(timed.graph.step_at == std::vector<step_id>{0, 1, 3, 2});
     CHECK(timed.graph.position_of == std::vector<position_id>{0, 1, 3, 2});
     CHECK(timed.graph.after == csr_rows<position_id, position_id>({0, 1, 2, 2, 2}, {1, 3}));
-    CHECK(timed.schedule.start == std::vector<tick_count>{0, 5, 10, 15});
-    CHECK(timed.schedule.end == std::vector<tick_count>{5, 10, 15, 20});
+    CHECK(timed.schedule.start == std::vector<std::uint64_t>{0, 5, 10, 15});
+    CHECK(timed.schedule.end == std::vector<std::uint64_t>{5, 10, 15, 20});
     CHECK(timed.schedule.makespan == 20);
     CHECK(timed.schedule.critical_path == 15);
 }
@@ -239,7 +241,7 @@ TEST_CASE("another numbering is the same order of steps, and a topological one")
         random_tasks const tasks =
             draw_tasks(pick, {.tasks = 1 + pick.below(14), .early = 30, .shuffled = seed % 2 == 1});
         dependence_graph const g = dependences(tasks.program(), {.role = tasks.role});
-        std::vector<tick_count> takes;
+        std::vector<std::uint64_t> takes;
         for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + pick.below(5));
         schedule_side const side = seed % 3 == 0 ? schedule_side::latest : schedule_side::earliest;
         schedule_times const schedule = parallel_schedule(g, takes, {.workers = pick.below(4), .side = side});
@@ -279,9 +281,9 @@ dependence_graph diamond() // 0 -> 1 -> 3, 0 -> 2 -> 3
         tasks(4, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
 }
 
-std::vector<tick_count> by_step(dependence_graph const& g, std::vector<tick_count> const& times)
+std::vector<std::uint64_t> by_step(dependence_graph const& g, std::vector<std::uint64_t> const& times)
 {
-    std::vector<tick_count> result;
+    std::vector<std::uint64_t> result;
     for (position_id at : g.position_of) result.push_back(times[at]);
     return result;
 }
@@ -291,12 +293,12 @@ std::vector<tick_count> by_step(dependence_graph const& g, std::vector<tick_coun
 TEST_CASE("two branches run in parallel on two workers, and in sequence on one")
 {
     dependence_graph const g = diamond();
-    schedule_times const two = parallel_schedule(g, tick_count{10}, {.workers = 2});
-    CHECK(by_step(g, two.start) == std::vector<tick_count>{0, 10, 10, 20});
-    CHECK(by_step(g, two.end) == std::vector<tick_count>{10, 20, 20, 30});
+    schedule_times const two = parallel_schedule(g, std::uint64_t{10}, {.workers = 2});
+    CHECK(by_step(g, two.start) == std::vector<std::uint64_t>{0, 10, 10, 20});
+    CHECK(by_step(g, two.end) == std::vector<std::uint64_t>{10, 20, 20, 30});
     CHECK(two.makespan == 30);
-    schedule_times const one = parallel_schedule(g, tick_count{10}, {.workers = 1});
-    CHECK(by_step(g, one.start) == std::vector<tick_count>{0, 10, 20, 30});
+    schedule_times const one = parallel_schedule(g, std::uint64_t{10}, {.workers = 1});
+    CHECK(by_step(g, one.start) == std::vector<std::uint64_t>{0, 10, 20, 30});
     CHECK(one.makespan == 40);
     CHECK(one.critical_path == 30);
 }
@@ -304,10 +306,10 @@ TEST_CASE("two branches run in parallel on two workers, and in sequence on one")
 TEST_CASE("a short branch parallel to a long one starts with it or ends with it")
 {
     dependence_graph const g = diamond();
-    std::vector<tick_count> const takes{1, 5, 2, 1};
-    CHECK(by_step(g, parallel_schedule(g, takes).start) == std::vector<tick_count>{0, 1, 1, 6});
+    std::vector<std::uint64_t> const takes{1, 5, 2, 1};
+    CHECK(by_step(g, parallel_schedule(g, takes).start) == std::vector<std::uint64_t>{0, 1, 1, 6});
     CHECK(by_step(g, parallel_schedule(g, takes, {.side = schedule_side::latest}).start) ==
-          std::vector<tick_count>{0, 1, 4, 6});
+          std::vector<std::uint64_t>{0, 1, 4, 6});
 }
 
 TEST_CASE("a free worker takes the step with the longest path ahead, not the first")
@@ -316,11 +318,11 @@ TEST_CASE("a free worker takes the step with the longest path ahead, not the fir
     std::vector<std::vector<node_id>> const next{{}, {}, {3}, {4}, {}};
     dependence_graph const g =
         dependences(tasks(5, 0, [&](node_id n) -> auto& { return next[n]; }, [](node_id, effect_sink&) {}));
-    schedule_times const schedule = parallel_schedule(g, tick_count{1}, {.workers = 2});
-    CHECK(by_step(g, schedule.start) == std::vector<tick_count>{0, 1, 0, 1, 2});
+    schedule_times const schedule = parallel_schedule(g, std::uint64_t{1}, {.workers = 2});
+    CHECK(by_step(g, schedule.start) == std::vector<std::uint64_t>{0, 1, 0, 1, 2});
     schedule_times const late =
-        parallel_schedule(g, tick_count{1}, {.workers = 2, .side = schedule_side::latest});
-    CHECK(by_step(g, late.start) == std::vector<tick_count>{1, 2, 0, 1, 2});
+        parallel_schedule(g, std::uint64_t{1}, {.workers = 2, .side = schedule_side::latest});
+    CHECK(by_step(g, late.start) == std::vector<std::uint64_t>{1, 2, 0, 1, 2});
 }
 
 TEST_CASE("a step of duration 0 is refused")
@@ -338,7 +340,8 @@ TEST_CASE("a step of duration 0 is refused")
 TEST_CASE("the empty program has makespan 0")
 {
     for (std::size_t workers : {0u, 1u, 2u})
-        CHECK(parallel_schedule(dependences(snapshot{}), tick_count{1}, {.workers = workers}).makespan == 0);
+        CHECK(parallel_schedule(dependences(snapshot{}), std::uint64_t{1}, {.workers = workers}).makespan ==
+              0);
 }
 
 TEST_CASE("a schedule keeps the order and the number of workers, and no worker is idle needlessly")
@@ -351,19 +354,19 @@ TEST_CASE("a schedule keeps the order and the number of workers, and no worker i
         sharing_rule const rule(tasks);
         std::size_t const n = tasks.tasks.size();
         dependence_graph const g = dependences(tasks.program(), {.role = tasks.role});
-        std::vector<tick_count> takes;
+        std::vector<std::uint64_t> takes;
         for (std::size_t s = 0; s != n; ++s) takes.push_back(1 + pick.below(1 + seed % 7));
-        tick_count longest = 0, work = 0;
-        std::vector<tick_count> path(n, 0); // to the end of each; relaxed until nothing changes
+        std::uint64_t longest = 0, work = 0;
+        std::vector<std::uint64_t> path(n, 0); // to the end of each; relaxed until nothing changes
         for (std::size_t round = 0; round != n; ++round)
             for (std::size_t b = 0; b != n; ++b) {
-                tick_count begin = 0;
+                std::uint64_t begin = 0;
                 for (std::size_t a = 0; a != n; ++a)
                     if (rule.before[a][b]) begin = std::max(begin, path[a]);
                 path[b] = begin + takes[b];
                 longest = std::max(longest, path[b]);
             }
-        for (tick_count t : takes) work += t;
+        for (std::uint64_t t : takes) work += t;
 
         std::size_t const workers = pick.below(5);
         CAPTURE(workers);
@@ -386,12 +389,12 @@ TEST_CASE("a schedule keeps the order and the number of workers, and no worker i
             };
             if (is_late) { // reverse the time
                 std::swap(start, end);
-                for (tick_count& t : start) t = schedule.makespan - t;
-                for (tick_count& t : end) t = schedule.makespan - t;
+                for (std::uint64_t& t : start) t = schedule.makespan - t;
+                for (std::uint64_t& t : end) t = schedule.makespan - t;
             }
             if (workers == 0) REQUIRE(schedule.makespan == longest);
             else REQUIRE(schedule.makespan * workers <= work + (workers - 1) * longest); // Graham
-            for (tick_count now = 0; now != schedule.makespan; ++now) {
+            for (std::uint64_t now = 0; now != schedule.makespan; ++now) {
                 std::size_t busy = 0, waits = 0;
                 for (std::size_t a = 0; a != n; ++a) {
                     busy += start[a] <= now && now < end[a];
@@ -420,15 +423,15 @@ TEST_CASE("a use at the end of a node orders its reader after the write")
     REQUIRE(g);
     for (std::size_t workers : {0u, 1u, 2u})
         for (schedule_side side : {schedule_side::earliest, schedule_side::latest})
-            CHECK(by_step(g, parallel_schedule(g, tick_count{2}, {workers, side}).start) ==
-                  std::vector<tick_count>{2, 4, 0});
+            CHECK(by_step(g, parallel_schedule(g, std::uint64_t{2}, {workers, side}).start) ==
+                  std::vector<std::uint64_t>{2, 4, 0});
 }
 
 TEST_CASE("a chain of a million steps needs no recursion")
 {
     dependence_graph const g = dependences(draw_family("chain", 1'000'000).program());
     CHECK(parallel_schedule(g).makespan == 1'000'000);
-    CHECK(parallel_schedule(g, tick_count{1}, {.workers = 2}).makespan == 1'000'000);
+    CHECK(parallel_schedule(g, std::uint64_t{1}, {.workers = 2}).makespan == 1'000'000);
 }
 
 // --- handoffs ----------------------------------------------------------------------------------------------
@@ -654,7 +657,7 @@ TEST_CASE("sharing under a schedule never makes the critical path longer than it
                                                      .shuffled = seed % 5 == 0});
         snapshot const p = tasks.program();
         dependence_graph const g = dependences(p, {.role = tasks.role});
-        std::vector<tick_count> takes;
+        std::vector<std::uint64_t> takes;
         for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + pick.below(1 + seed % 11));
         schedule_side const side = seed % 4 == 0 ? schedule_side::latest : schedule_side::earliest;
         schedule_times const schedule = parallel_schedule(g, takes, {.workers = pick.below(4), .side = side});
@@ -688,7 +691,7 @@ TEST_CASE("sharing under a schedule never makes the critical path longer than it
         REQUIRE(is_safe(tasks, plan, found.handoffs));
         dependence_graph const more = dependences(p, {.role = tasks.role, .handoffs = found.handoffs});
         REQUIRE(more);
-        tick_count const path = parallel_schedule(more, takes).makespan;
+        std::uint64_t const path = parallel_schedule(more, takes).makespan;
         REQUIRE(path <= schedule.makespan);
         with_handoffs += !found.handoffs.empty();
         longer += path > schedule.critical_path;

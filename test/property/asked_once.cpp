@@ -34,6 +34,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -192,9 +193,9 @@ TEST_CASE("planners ask once, and plan as with tables")
         expect_asked_once("plan_with_handoffs", [&](counting& c) {
             plan_options const counted = c.options(all, n);
             handoff_options const how{.duration =
-                                          c("duration", per_value<tick_count, step_id>(2), p.steps())};
+                                          c("duration", per_value<std::uint64_t, step_id>(2), p.steps())};
             expect(plan_with_handoffs(p, counted, how).plan ==
-                   plan_with_handoffs(p, all, {.duration = tick_count{2}}).plan);
+                   plan_with_handoffs(p, all, {.duration = std::uint64_t{2}}).plan);
         });
         expect_asked_once("plan_flow", [&](counting& c) {
             expect(plan_flow(p, c.options(all, n)).plan == plan_flow(p, all).plan);

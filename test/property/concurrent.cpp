@@ -222,7 +222,8 @@ memory_plan listed_with_handoffs(seen_tasks const& seen)
 
 memory_plan scheduled_with_handoffs(seen_tasks const& seen)
 {
-    auto const schedule = parallel_schedule(seen.g, tick_count{1}, {.workers = seen.tasks.tasks.size() % 3});
+    auto const schedule =
+        parallel_schedule(seen.g, std::uint64_t{1}, {.workers = seen.tasks.tasks.size() % 3});
     return handed_over(seen, schedule_live_ranges(seen.lives, schedule));
 }
 

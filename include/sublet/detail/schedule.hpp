@@ -46,19 +46,20 @@ struct parallel_schedule_options {
 
 /// By position of a dependence graph; the two positions of a step with early reads have the same times.
 struct schedule_times {
-    table<position_id, tick_count> start;
-    table<position_id, tick_count> end; ///< greater than `start`
-    tick_count makespan = 0;      ///< end of the last step; the first begins at 0
-    tick_count critical_path = 0; ///< the makespan with unlimited workers
+    table<position_id, std::uint64_t> start;
+    table<position_id, std::uint64_t> end; ///< greater than `start`
+    std::uint64_t makespan = 0;            ///< end of the last step; the first begins at 0
+    std::uint64_t critical_path = 0;       ///< the makespan with unlimited workers
 };
 
 /// The end of each position with `workers` workers. Positions of length 0 take no worker and only order
 /// others; `after` leads from none of them to another.
-table<position_id, tick_count> list_schedule(csr_rows<position_id, position_id> const& after,
-                                             csr_rows<position_id, position_id> const& before,
-                                             std::size_t workers,
-                                             table<position_id, tick_count> const& length,
-                                             table<position_id, tick_count> const& path_ahead, bool upwards);
+table<position_id, std::uint64_t> list_schedule(csr_rows<position_id, position_id> const& after,
+                                                csr_rows<position_id, position_id> const& before,
+                                                std::size_t workers,
+                                                table<position_id, std::uint64_t> const& length,
+                                                table<position_id, std::uint64_t> const& path_ahead,
+                                                bool upwards);
 
 /// A schedule of the steps of `g`.
 ///
@@ -68,9 +69,10 @@ table<position_id, tick_count> list_schedule(csr_rows<position_id, position_id> 
 /// Complexity: O(positions + edges) time and memory; with fewer workers than steps, times a logarithm.
 /// Throws:     precondition_error if a duration is 0, the number of durations is not that of steps, or their
 ///             sum exceeds 64 bits.
-[[nodiscard]] schedule_times parallel_schedule(dependence_graph const& g,
-                                               per_value<tick_count, step_id> const& duration = tick_count{1},
-                                               parallel_schedule_options const& options = {});
+[[nodiscard]] schedule_times
+parallel_schedule(dependence_graph const& g,
+                  per_value<std::uint64_t, step_id> const& duration = std::uint64_t{1},
+                  parallel_schedule_options const& options = {});
 
 // --- schedule live ranges --------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@
 #include <sublet/impl/config.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <queue>
 #include <set>
 #include <utility>
@@ -16,26 +17,29 @@ namespace sublet::detail {
 
 /// The longest path from each position along `edges`, itself included. `upwards`: positions ascend, so that
 /// the targets of edges come first.
-SUBLET_DECL table<position_id, tick_count> longest_paths(csr_rows<position_id, position_id> const& edges,
-                                                  table<position_id, tick_count> const& length, bool upwards)
+SUBLET_DECL table<position_id, std::uint64_t> longest_paths(csr_rows<position_id, position_id> const& edges,
+                                                            table<position_id, std::uint64_t> const& length,
+                                                            bool upwards)
 {
     std::size_t const n = edges.rows();
-    table<position_id, tick_count> path(n);
+    table<position_id, std::uint64_t> path(n);
     for (std::size_t i = 0; i != n; ++i) {
         auto const at = position_id::of(upwards ? i : n - 1 - i);
-        tick_count longest = 0;
+        std::uint64_t longest = 0;
         for (position_id next : edges[at]) longest = larger(longest, path[next]);
         path[at] = longest + length[at];
     }
     return path;
 }
 
-SUBLET_DECL table<position_id, tick_count> list_schedule(csr_rows<position_id, position_id> const& after, csr_rows<position_id, position_id> const& before,
-                                                  std::size_t workers, table<position_id, tick_count> const& length,
-                                                  table<position_id, tick_count> const& path_ahead, bool upwards)
+SUBLET_DECL table<position_id, std::uint64_t>
+list_schedule(csr_rows<position_id, position_id> const& after,
+              csr_rows<position_id, position_id> const& before, std::size_t workers,
+              table<position_id, std::uint64_t> const& length,
+              table<position_id, std::uint64_t> const& path_ahead, bool upwards)
 {
     std::size_t const n = after.rows();
-    table<position_id, tick_count> end(n);
+    table<position_id, std::uint64_t> end(n);
     table<position_id, std::uint32_t> waits;
     std::vector<position_id> free; // of length 0, without unfinished predecessors
     waits.reserve(n);
@@ -51,7 +55,7 @@ SUBLET_DECL table<position_id, tick_count> list_schedule(csr_rows<position_id, p
     for (position_id at = 0; at != n; ++at) waits.push_back(static_cast<std::uint32_t>(before[at].size()));
     for (position_id at = 0; at != n; ++at)
         if (before[at].empty()) found(at);
-    for (tick_count now = 0;; now = descending(running.top().key)) {
+    for (std::uint64_t now = 0;; now = descending(running.top().key)) {
         while (!running.empty() && descending(running.top().key) == now) {
             position_id const at = running.top().id;
             running.pop();
@@ -73,37 +77,37 @@ SUBLET_DECL table<position_id, tick_count> list_schedule(csr_rows<position_id, p
 }
 
 SUBLET_DECL schedule_times parallel_schedule(dependence_graph const& g,
-                                             per_value<tick_count, step_id> const& duration,
+                                             per_value<std::uint64_t, step_id> const& duration,
                                              parallel_schedule_options const& options)
 {
     SUBLET_EXPECTS(g, "sublet: a program without a concurrent reading has no schedule");
     auto const durations = duration.tabulate(g.position_of.size(), "duration");
-    tick_count all = 0;
+    std::uint64_t all = 0;
     for (step_id s = 0; s != durations.size(); ++s) {
         SUBLET_EXPECTS(durations[s] != 0, "sublet: the duration of step % is 0 (a schedule needs at least 1)",
                        s);
         all = checked_add(all, durations[s]);
     }
     std::size_t const n = g.positions();
-    table<position_id, tick_count> length(n, 0); // 0 at the position of early reads
+    table<position_id, std::uint64_t> length(n, 0); // 0 at the position of early reads
     for (step_id s = 0; s != durations.size(); ++s) length[g.position_of[s]] = durations[s];
 
     schedule_times schedule;
     bool const earliest = options.side == schedule_side::earliest;
     csr_rows<position_id, position_id> const &onwards = earliest ? g.after : g.before, &back = earliest ? g.before : g.after;
     bool const is_limited = options.workers != 0 && options.workers < durations.size();
-    table<position_id, tick_count> end = detail::longest_paths(back, length, earliest);
-    for (tick_count t : end) schedule.critical_path = detail::larger(schedule.critical_path, t);
+    table<position_id, std::uint64_t> end = detail::longest_paths(back, length, earliest);
+    for (std::uint64_t t : end) schedule.critical_path = detail::larger(schedule.critical_path, t);
     schedule.makespan = schedule.critical_path;
     if (is_limited) {
         end = detail::list_schedule(onwards, back, options.workers, length,
                                     detail::longest_paths(onwards, length, !earliest), earliest);
-        for (tick_count t : end) schedule.makespan = detail::larger(schedule.makespan, t);
+        for (std::uint64_t t : end) schedule.makespan = detail::larger(schedule.makespan, t);
     }
     schedule.start.reserve(n);
     schedule.end.reserve(n);
     for (position_id at = 0; at != n; ++at) {
-        tick_count const ends = end[g.position_of[g.step_at[at]]], takes = durations[g.step_at[at]];
+        std::uint64_t const ends = end[g.position_of[g.step_at[at]]], takes = durations[g.step_at[at]];
         schedule.start.push_back(earliest ? ends - takes : schedule.makespan - ends);
         schedule.end.push_back(schedule.start.back() + takes);
     }
@@ -116,16 +120,16 @@ SUBLET_DECL table<buffer_id, live_range> schedule_live_ranges(concurrent_live_ra
                                                          schedule_times const& schedule)
 {
     SUBLET_EXPECTS(schedule.start.size() == lives.positions, "sublet: the schedule is of another graph");
-    table<position_id, tick_count> starts = schedule.start;
+    table<position_id, std::uint64_t> starts = schedule.start;
     std::sort(starts.begin(), starts.end());
-    auto number_of = [&starts](tick_count t) {
+    auto number_of = [&starts](std::uint64_t t) {
         return position_id::of(
             partition_point(starts.size(), [&](std::size_t i) { return starts[i] >= t; }));
     };
     table<buffer_id, live_range> result;
     result.reserve(lives.buffers());
     for (buffer_id b = 0; b != lives.buffers(); ++b) {
-        tick_count begin = lives.begins[b].empty() ? 0 : no_limit, end = 0;
+        std::uint64_t begin = lives.begins[b].empty() ? 0 : no_limit, end = 0;
         for (position_id at : lives.begins[b]) begin = smaller(begin, schedule.start[at]);
         for (position_id at : lives.ends[b])
             end = at == lives.positions ? no_limit : larger(end, schedule.end[at]);

@@ -32,6 +32,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -50,7 +51,7 @@ struct html_options {
     snapshot const* program = nullptr;
     /// Of the plans: adds pins and, with a program, the critical path and an order that keeps the hand-offs.
     plan_options const* options = nullptr;
-    per_value<tick_count, step_id> duration = tick_count{1}; ///< as in handoff_options
+    per_value<std::uint64_t, step_id> duration = std::uint64_t{1}; ///< as in handoff_options
     /// Of plans that are no planner's result; default: the most bytes live at once.
     table<pool_id, byte_count> lower_bounds = {};
 };
@@ -90,7 +91,7 @@ struct html_plan {
     std::vector<memory_plan::in_place_gain> in_place = {};
     std::vector<byte_count> handoff_bytes = {};
     byte_count bytes_without = 0; ///< of the arena, without hand-offs
-    tick_count critical_path = 0, critical_path_with = 0, makespan = 0;
+    std::uint64_t critical_path = 0, critical_path_with = 0, makespan = 0;
     bool is_timed = false;           ///< these are known
     table<position_id, step_id> order = {}; ///< empty: the plan's
     std::vector<step_id> path = {};         ///< the critical path, if hand-offs are kept

@@ -100,8 +100,8 @@ SUBLET_DECL void html_page::keep_handoffs(html_plan& shown) const
     dependence_graph const g = dependences(p, kept);
     if (!g) return;
 
-    table<step_id, tick_count> const duration = options_.duration.tabulate(p.steps(), "durations");
-    table<position_id, tick_count> ends(g.positions(), 0);
+    table<step_id, std::uint64_t> const duration = options_.duration.tabulate(p.steps(), "durations");
+    table<position_id, std::uint64_t> ends(g.positions(), 0);
     table<position_id, position_id> previous(g.positions(), no_position);
     position_id longest = no_position;
     for (position_id at = 0; at != g.positions(); ++at) {
