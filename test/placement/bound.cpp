@@ -19,26 +19,16 @@ using namespace sublet::detail;
 
 namespace {
 
-std::vector<buffer_id> all_buffers(placement_problem const& problem)
-{
-    std::vector<buffer_id> members;
-    for (buffer_id b = 0; b != problem.buffers.size(); ++b) members.push_back(b);
-    return members;
-}
-
 placement_shapes shapes_of_all(placement_problem const& problem)
-{
-    return shapes_of(problem, all_buffers(problem), problem.pools.empty() ? pool_limits{} : problem.pools[0]);
-}
-
-} // namespace
-
-static placement_bound bound_of(placement_problem const& problem)
 {
     std::vector<buffer_id> members(problem.buffers.size());
     std::iota(members.begin(), members.end(), 0u);
-    return lower_bound(shapes_of(problem, members));
+    return shapes_of(problem, members, problem.pools.empty() ? pool_limits{} : problem.pools[0]);
 }
+
+placement_bound bound_of(placement_problem const& problem) { return lower_bound(shapes_of_all(problem)); }
+
+} // namespace
 
 TEST_CASE("the bound is the most live bytes, and their position")
 {

@@ -15,11 +15,11 @@
 /// Source: Shamos and Hoey, "Geometric intersection problems", FOCS 1976. Here the segments are buffers, and
 /// one may begin in the bytes of another that ends: an in-place pair.
 ///
-///     check_plan.hpp              one order of steps              sweep over positions, O(n log n + touches)
-///     check_symbolic_plan.hpp     every batch from 1 to a maximum check_plan() at both ends, and between
-///     them check_flow_plan.hpp         every path of a CFG             forward dataflow of available values
-///     check_concurrent_plan.hpp   every execution order           happens-before queries between reusing
-///     classes fits.hpp                    a plan of a larger program      one of these, with the same places
+///     check_plan.hpp              one order of steps           sweep over positions, O(n log n + touches)
+///     check_symbolic_plan.hpp     every batch up to a maximum  check_plan() at both ends, and between them
+///     check_flow_plan.hpp         every path of a CFG          forward dataflow of available values
+///     check_concurrent_plan.hpp   every execution order        happens-before queries of reusing classes
+///     fits.hpp                    a plan of a larger program   one of these, with the same places
 
 #include <sublet/counterexample.hpp>
 #include <sublet/graph/snapshot.hpp>

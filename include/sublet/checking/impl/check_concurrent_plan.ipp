@@ -11,7 +11,6 @@
 #include <sublet/impl/config.hpp>
 
 #include <cstdint>
-#include <utility>
 
 namespace sublet::detail {
 

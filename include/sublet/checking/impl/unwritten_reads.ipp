@@ -6,10 +6,8 @@
 #include <sublet/checking/detail/available_values.hpp>
 #include <sublet/checking/detail/places.hpp>
 #include <sublet/checking/detail/unwritten_reads.hpp>
-#include <sublet/detail/sorting.hpp>
 #include <sublet/impl/config.hpp>
 
-#include <cstdint>
 #include <utility>
 
 namespace sublet::detail {
