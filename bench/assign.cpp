@@ -17,9 +17,9 @@
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/detail/planned_buffers.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan_concurrent.hpp>
+#include <sublet/planning/detail/planned_buffers.hpp>
 #include <sublet/sharing/color_graph.hpp>
 #include <sublet/sharing/detail/chains.hpp>
 

@@ -21,10 +21,10 @@
 /// the same sizes unless said otherwise; those of convolutions shrink by level. Same model and number, same
 /// graph.
 
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/listing.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

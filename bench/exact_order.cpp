@@ -19,10 +19,10 @@
 #include "../test/random_source.hpp"
 #include "measure.hpp"
 
+#include <sublet/core/plan.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/ordering/order.hpp>
-#include <sublet/plan.hpp>
 
 #ifdef SUBLET_BENCH_READS_ONNX
 #include "../examples/plan_model/network.hpp"

@@ -41,8 +41,8 @@
 #include "read_network.hpp"
 #include "small_networks.hpp"
 
+#include <sublet/core/plan.hpp>
 #include <sublet/execution/cuda.hpp>
-#include <sublet/plan.hpp>
 
 #include <algorithm>
 #include <cstddef>

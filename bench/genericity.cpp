@@ -15,7 +15,7 @@
 #include "measure.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/listing.hpp>
 #include <sublet/sharing/color_intervals.hpp>

@@ -6,6 +6,7 @@
 /// bench_growth measures each, and a test counts what each does at n and at 4 n.
 
 #include <sublet/advise_memory.hpp>
+#include <sublet/analysis/control_flow.hpp>
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/flatten.hpp>
 #include <sublet/analysis/interference.hpp>
@@ -20,7 +21,6 @@
 #include <sublet/checking/check_rewrite.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/checking/fits.hpp>
-#include <sublet/graph/control_flow.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/ordering/order.hpp>
 #include <sublet/placement/place.hpp>

@@ -21,9 +21,9 @@
 #include "max_live.hpp"
 #include "measure.hpp"
 
+#include <sublet/analysis/control_flow.hpp>
 #include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/liveness.hpp>
-#include <sublet/graph/control_flow.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/sharing/color_graph.hpp>
 

@@ -15,8 +15,8 @@
 
 #include "../examples/plan_model/network.hpp"
 
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

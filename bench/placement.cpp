@@ -47,7 +47,7 @@
 #include <sublet/placement/detail/portfolio.hpp>
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
-#include <sublet/placement/engine/pack.hpp>
+#include <sublet/placement/internal/pack.hpp>
 #include <sublet/placement/place.hpp>
 
 #include <algorithm>

@@ -14,8 +14,8 @@
 
 #include "../test/random_source.hpp"
 
-#include <sublet/placement/problem.hpp>
-#include <sublet/units.hpp>
+#include <sublet/core/placement_problem.hpp>
+#include <sublet/core/units.hpp>
 
 #include <algorithm>
 #include <cstddef>

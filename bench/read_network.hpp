@@ -11,8 +11,8 @@
 #include "../examples/plan_model/read_onnx.hpp"
 #endif
 
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -27,12 +27,12 @@
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
-#include <sublet/detail/antichain.hpp>
-#include <sublet/detail/planned_buffers.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/placement/engine/place_concurrently.hpp>
-#include <sublet/placement/engine/stack_slots.hpp>
+#include <sublet/placement/internal/place_concurrently.hpp>
+#include <sublet/placement/internal/stack_slots.hpp>
 #include <sublet/plan_concurrent.hpp>
+#include <sublet/planning/detail/antichain.hpp>
+#include <sublet/planning/detail/planned_buffers.hpp>
 #include <sublet/rewriting/detail/happens_before.hpp>
 #include <sublet/sharing/detail/chains.hpp>
 #include <sublet/sharing/detail/tokens.hpp>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 # Prints what Doxygen reads of a public header; or, with -v essays=1, of several, the text of their pages:
-#     awk -v includes=include -f headers.awk include/sublet/plan.hpp
+#     awk -v includes=include -f headers.awk include/sublet/core/plan.hpp
 #
 #   labels of comments           Requires: Ensures: Complexity: Throws: Source: ... become sections
 #   indented pictures            become blocks of text or, if they are C++, of code
@@ -44,7 +44,7 @@ function linked(text,    result, name)
         name = substr(text, RSTART, RLENGTH)
         result = result substr(text, 1, RSTART - 1)
         text = substr(text, RSTART + RLENGTH)
-        if (name ~ /(^|\/)(detail|engine|impl|src|boost)/ || !is_header(name) || found_header ~ /^(sublet|execution)[.]hpp$/)
+        if (name ~ /(^|\/)(detail|internal|impl|src|boost)/ || !is_header(name) || found_header ~ /^(sublet|execution)[.]hpp$/)
             result = result name
         else result = result "@ref " page_of(found_header) " \"" name "\""
     }

@@ -2,9 +2,9 @@
 #ifndef SUBLET_TEST_ALL_SHAPES_HPP
 #define SUBLET_TEST_ALL_SHAPES_HPP
 
+#include <sublet/core/placement_problem.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/placement/detail/shapes.hpp>
-#include <sublet/placement/problem.hpp>
-#include <sublet/units.hpp>
 
 #include <numeric>
 #include <vector>

@@ -12,8 +12,8 @@
 ///
 /// An algorithm that compiles with these requires no more than its concept.
 
+#include <sublet/core/units.hpp>
 #include <sublet/graph/program.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -8,7 +8,7 @@ cmake_path(ABSOLUTE_PATH ROOT)
 set(most_names 240)
 
 file(GLOB_RECURSE public ${ROOT}/include/sublet/*.hpp)
-list(FILTER public EXCLUDE REGEX "/(detail|engine|impl)/|/src[.]hpp$")
+list(FILTER public EXCLUDE REGEX "/(detail|internal|impl)/|/src[.]hpp$")
 find_program(AWK NAMES awk)
 if(AWK AND public)
   execute_process(COMMAND ${AWK} -f ${CMAKE_CURRENT_LIST_DIR}/public_names.awk ${public} OUTPUT_VARIABLE found

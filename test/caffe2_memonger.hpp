@@ -11,7 +11,7 @@
 /// takes the storage of a value that all readers have read, if all tokens of the operations that touched that
 /// storage are available. Storage that becomes free below one reader of the head is lost below the next.
 
-#include <sublet/units.hpp>
+#include <sublet/core/units.hpp>
 
 #include <algorithm>
 #include <cstddef>

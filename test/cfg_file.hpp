@@ -14,9 +14,9 @@
 
 #include "../examples/statements.hpp"
 
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -12,9 +12,9 @@
 
 #include "random_tasks.hpp"
 
-#include <sublet/counterexample.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
+#include <sublet/core/counterexample.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 
 #include <algorithm>
 #include <cstddef>

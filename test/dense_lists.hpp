@@ -3,7 +3,7 @@
 #define SUBLET_TEST_DENSE_LISTS_HPP
 
 #include <sublet/analysis/detail/liveness_methods.hpp>
-#include <sublet/units.hpp>
+#include <sublet/core/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -6,7 +6,7 @@
 
 #include "counted_heap.hpp"
 
-#include <sublet/counterexample.hpp>
+#include <sublet/core/counterexample.hpp>
 
 #include <doctest/doctest.h>
 

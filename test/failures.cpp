@@ -6,6 +6,7 @@
 #include "random_source.hpp"
 
 #include <sublet/advise_memory.hpp>
+#include <sublet/analysis/control_flow.hpp>
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/lifetimes.hpp>
@@ -13,7 +14,6 @@
 #include <sublet/analysis/versions.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
-#include <sublet/graph/control_flow.hpp>
 #include <sublet/ordering/order.hpp>
 #include <sublet/placement/place.hpp>
 #include <sublet/plan_concurrent.hpp>

@@ -4,6 +4,7 @@
 #include "failing_calls.hpp"
 #include "operations.hpp"
 
+#include <sublet/analysis/control_flow.hpp>
 #include <sublet/analysis/flatten.hpp>
 #include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/lifetimes.hpp>
@@ -22,7 +23,6 @@
 #include <sublet/execution/stream_schedule.hpp>
 #include <sublet/execution/streams.hpp>
 #include <sublet/execution/threads.hpp>
-#include <sublet/graph/control_flow.hpp>
 #include <sublet/listing.hpp>
 #include <sublet/ordering/order.hpp>
 #include <sublet/placement/place.hpp>

@@ -2,9 +2,9 @@
 #ifndef SUBLET_TEST_FLOW_NODES_HPP
 #define SUBLET_TEST_FLOW_NODES_HPP
 
+#include <sublet/core/units.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <vector>

@@ -6,7 +6,7 @@
 #include "../bench/growth_cases.hpp"
 #include "counted_heap.hpp"
 
-#include <sublet/detail/bit_rows.hpp>
+#include <sublet/structures/internal/bit_rows.hpp>
 
 #include <doctest/doctest.h>
 

@@ -2,8 +2,8 @@
 #ifndef SUBLET_TEST_INTERFERENCE_GRAPHS_HPP
 #define SUBLET_TEST_INTERFERENCE_GRAPHS_HPP
 
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
-#include <sublet/units.hpp>
 
 #include "random_source.hpp"
 

@@ -2,8 +2,8 @@
 #ifndef SUBLET_TEST_NAIVE_SLOT_CHOOSER_HPP
 #define SUBLET_TEST_NAIVE_SLOT_CHOOSER_HPP
 
+#include <sublet/core/units.hpp>
 #include <sublet/sharing/detail/tokens.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -5,8 +5,8 @@
 /// Real networks built in code, so that tests need no files.
 
 #include "operations.hpp"
+#include <sublet/core/plan.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
 
 #include <cstdint>
 #include <vector>

@@ -5,7 +5,7 @@ cmake_minimum_required(VERSION 3.25)
 
 file(GLOB headers RELATIVE ${ROOT}/include ${ROOT}/include/sublet/*.hpp ${ROOT}/include/sublet/*/*.hpp
                                            ${ROOT}/include/sublet/impl/src/*.hpp)
-list(FILTER headers EXCLUDE REGEX "/(detail|engine)/")
+list(FILTER headers EXCLUDE REGEX "/(detail|internal)/")
 foreach(folder IN LISTS BOOST JSON CUDA)
   list(APPEND folders -idirafter ${folder}) # behind the standard library's, whichever they are
 endforeach()
@@ -47,7 +47,7 @@ foreach(header IN LISTS headers)
   math(EXPR count "${count} + 1")
 endforeach()
 message(NOTICE "${count} headers, at most ${most_lines} lines each")
-check(sublet/units.hpp c++20)
+check(sublet/core/units.hpp c++20)
 if(NOT result EQUAL 0 OR output)
   message(FATAL_ERROR "as C++20 it does not compile cleanly:\n${output}")
 endif()

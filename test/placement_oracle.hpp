@@ -5,7 +5,7 @@
 /// Brute force for small placement problems: a table of solid bytes by position, all orders of the buffers,
 /// all offsets. Of the library only the problem type is used.
 
-#include <sublet/placement/problem.hpp>
+#include <sublet/core/placement_problem.hpp>
 
 #include <algorithm>
 #include <cstddef>

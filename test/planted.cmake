@@ -14,39 +14,39 @@ function(plant header text complaint)
   if(complaint)
     set(layers "${layers}${header}: ${complaint}\n" PARENT_SCOPE)
   endif()
-  if(NOT header MATCHES "^(adapt|execution)|(detail|engine)/")
+  if(NOT header MATCHES "^(adapt|execution)|(detail|internal)/")
     set(umbrella "${umbrella}#include <sublet/${header}>\n" PARENT_SCOPE)
   endif()
 endfunction()
 
 plant(adapt/fine.hpp "#include <boost/graph/graph_traits.hpp>\n#include <sublet/graph/concepts.hpp>" "")
 plant(analysis/back.hpp "#include <sublet/sharing/linear.hpp>" "may not include <sublet/sharing/linear.hpp>")
-plant(analysis/detail/fine.hpp "#include <sublet/detail/range_sets.hpp>" "")
+plant(analysis/detail/fine.hpp "#include <sublet/structures/internal/range_sets.hpp>" "")
 plant(analysis/fine.hpp "#include <vector>\n// #include <iostream>\n#include <sublet/graph/snapshot.hpp>" "")
 plant(analysis/heavy.hpp "#include <iostream>" "is too expensive for a header: <iostream>")
-plant(analysis/quoted.hpp "#include \"sublet/units.hpp\""
-      "includes a file of the library in quotes: \"sublet/units.hpp\"")
-plant(checking/curious.hpp "#include <sublet/graph/program.hpp>\n#include <sublet/graph/traversal.hpp>"
-      "may not include <sublet/graph/traversal.hpp>")
+plant(analysis/quoted.hpp "#include \"sublet/core/units.hpp\""
+      "includes a file of the library in quotes: \"sublet/core/units.hpp\"")
+plant(checking/curious.hpp "#include <sublet/graph/program.hpp>\n#include <sublet/structures/internal/range_sets.hpp>"
+      "may not include <sublet/structures/internal/range_sets.hpp>")
 plant(checking/friendly.hpp "#include <sublet/analysis/lifetimes.hpp>"
       "may not include <sublet/analysis/lifetimes.hpp>")
+plant(core/units.hpp "#include <sublet/core/plan.hpp>\n#include <sublet/plan_memory.hpp> // why not"
+      "may not include <sublet/plan_memory.hpp>")
 plant(execution/fine.hpp "#include <memory>\n#include <sublet/checking/check_plan.hpp>" "")
 plant(graph/boosted.hpp "  #  include <boost/graph/graph_traits.hpp>"
       "only adapt/ may include Boost: <boost/graph/graph_traits.hpp>")
 plant(graph/jsonic.hpp "#include <nlohmann/json.hpp>" "only adapt/ may include nlohmann's JSON: <nlohmann/json.hpp>")
-plant(homeless.hpp "" "is in no stage of the table")
-plant(placement/detail/shapes.hpp "#include <sublet/plan.hpp>" "")
-plant(placement/engine/fine.hpp "#include <sublet/placement/detail/shapes.hpp>" "")
-plant(placement/fine.hpp "#include <sublet/units.hpp>\n#include <sublet/placement/detail/shapes.hpp>" "")
+plant(homeless/fine.hpp "" "is in no stage of the table")
+plant(placement/detail/shapes.hpp "#include <sublet/core/plan.hpp>" "")
+plant(placement/internal/fine.hpp "#include <sublet/placement/detail/shapes.hpp>" "")
+plant(placement/fine.hpp "#include <sublet/core/units.hpp>\n#include <sublet/placement/detail/shapes.hpp>" "")
 plant(placement/graphic.hpp "#include <sublet/graph/snapshot.hpp>"
       "may not include <sublet/graph/snapshot.hpp>")
-plant(plan_memory.hpp "#include <sublet/placement/engine/fine.hpp>" "")
+plant(plan_memory.hpp "#include <sublet/placement/internal/fine.hpp>" "")
 plant(plan_flow.hpp "#include <sublet/placement/detail/shapes.hpp>"
       "may not include <sublet/placement/detail/shapes.hpp>: it is internal to another stage")
-plant(sharing/greedy.hpp "#include <sublet/placement/engine/fine.hpp>"
-      "may not include <sublet/placement/engine/fine.hpp>")
-plant(units.hpp "#include <sublet/plan.hpp>\n#include <sublet/plan_memory.hpp> // why not"
-      "may not include <sublet/plan_memory.hpp>")
+plant(sharing/greedy.hpp "#include <sublet/placement/internal/fine.hpp>"
+      "may not include <sublet/placement/internal/fine.hpp>")
 
 # Definitions: correct ones; of a header that does not exist; not included; with internal names; in a cycle.
 plant(analysis/split.hpp "#include <sublet/analysis/impl/split.ipp>" "")
@@ -57,20 +57,20 @@ file(WRITE ${TREE}/include/sublet/analysis/impl/inner.ipp "#include <sublet/anal
 plant(checking/one.hpp "#include <sublet/checking/impl/one.ipp>" "")
 file(WRITE ${TREE}/include/sublet/checking/impl/one.ipp "#include <sublet/checking/two.hpp>\n")
 plant(checking/two.hpp "#include <sublet/checking/one.hpp>" "")
-file(WRITE ${TREE}/include/sublet/checking/impl/lost.ipp "#include <sublet/graph/traversal.hpp>\n")
+file(WRITE ${TREE}/include/sublet/checking/impl/lost.ipp "#include <sublet/structures/internal/range_sets.hpp>\n")
 file(WRITE ${TREE}/include/sublet/checking/impl/two.ipp "#include <vector>\nnamespace {\n")
 file(WRITE ${TREE}/include/sublet/impl/src/analysis.hpp
      "#include <sublet/analysis/impl/inner.ipp>\n#include <sublet/analysis/impl/split.ipp>\n")
 file(WRITE ${TREE}/include/sublet/impl/src/checking.hpp "#include <sublet/checking/impl/one.ipp>\n")
 
-string(REPLACE "#include <sublet/homeless.hpp>\n" "" umbrella "${umbrella}")
+string(REPLACE "#include <sublet/homeless/fine.hpp>\n" "" umbrella "${umbrella}")
 plant(sublet.hpp "${umbrella}#include <sublet/analysis/detail/fine.hpp>" "")
 
 # A header that no list names.
-file(WRITE ${TREE}/include/sublet/symbolic_plan.hpp "")
+file(WRITE ${TREE}/include/sublet/core/symbolic_plan.hpp "")
 set(lost "checking/impl/lost.ipp: defines what checking/lost.hpp does not declare: it does not exist\n"
          "checking/impl/lost.ipp: is not included by impl/src/checking.hpp\n"
-         "checking/impl/lost.ipp: may not include <sublet/graph/traversal.hpp>\n"
+         "checking/impl/lost.ipp: may not include <sublet/structures/internal/range_sets.hpp>\n"
          "checking/impl/two.ipp: is not included by checking/two.hpp\n"
          "checking/impl/two.ipp: is not included by impl/src/checking.hpp\n"
          "checking/impl/two.ipp: has names with internal linkage: in the header-only form each file would have its own\n")
@@ -78,11 +78,11 @@ string(JOIN "" lost ${lost})
 string(REGEX REPLACE "(checking/friendly[^\n]*\n)" "\\1${lost}" layers "${layers}")
 string(REGEX REPLACE "(analysis/heavy[^\n]*\n)"
        "analysis/detail/fine.hpp: is in the umbrella, which is for public headers\n\\1" layers "${layers}")
-string(CONCAT lost "sublet.hpp: may not include <sublet/analysis/detail/fine.hpp>: it is internal to another stage\n"
-                   "symbolic_plan.hpp: is not in the list of headers in CMakeLists.txt\n"
-                   "symbolic_plan.hpp: is not in the umbrella\n")
-string(REGEX REPLACE "(units.hpp[^\n]*\n)$" "${lost}\\1" layers "${layers}")
-string(APPEND layers "checking/one.hpp, checking/two.hpp: include each other, some by their definitions\n")
+string(CONCAT lost "core/symbolic_plan.hpp: is not in the list of headers in CMakeLists.txt\n"
+                   "core/symbolic_plan.hpp: is not in the umbrella\n")
+string(REGEX REPLACE "(core/units.hpp: [^\n]*\n)" "${lost}\\1" layers "${layers}")
+string(APPEND layers "sublet.hpp: may not include <sublet/analysis/detail/fine.hpp>: it is internal to another stage\n"
+                     "checking/one.hpp, checking/two.hpp: include each other, some by their definitions\n")
 
 # An example that uses an internal header, and one that does not.
 file(WRITE ${TREE}/examples/fine.cpp "#include <sublet/plan_memory.hpp>\n")
@@ -104,7 +104,7 @@ row(M1 "${good}")
 row(M2 "by hand")
 row(M3 "`test/other.cpp` \"one; [two]\"")
 row(M4 "`test/shown.cpp` \"a sentence that is\"")
-row(M5 "`CMakeLists.txt` \"include/sublet/units.hpp\"")
+row(M5 "`CMakeLists.txt` \"include/sublet/core/units.hpp\"")
 row(M6 "`CMakeLists.txt` \"include/sublet/forgotten.hpp\"")
 row(M8 "${good}<br>`test/shown.cpp`: one")
 row(X1 "${good}")
@@ -124,11 +124,11 @@ string(CONCAT systems "M2: has no test\nM3: names test/other.cpp, which does not
 # A person in prose, an old name in code, and the same where they are allowed.
 string(CONCAT text "// Who comes first: run_desk, nobody_else, whole.\nint run_desk;\n"
                    "char const* text = \"run_tape\"; // run_tape\n")
-file(WRITE ${TREE}/words/include/sublet/units.hpp "${text}")
+file(WRITE ${TREE}/words/include/sublet/core/units.hpp "${text}")
 file(WRITE ${TREE}/words/bench/fine.cpp "int nobody_else; // whole\n")
-string(CONCAT expected "include/sublet/units.hpp: a person in prose about things: "
+string(CONCAT expected "include/sublet/core/units.hpp: a person in prose about things: "
                        "// Who comes first: run_desk, nobody_else, whole.\n"
-                       "include/sublet/units.hpp: run_desk is an old name\n")
+                       "include/sublet/core/units.hpp: run_desk is an old name\n")
 execute_process(COMMAND ${CMAKE_COMMAND} -DROOT=${TREE}/words -P ${CMAKE_CURRENT_LIST_DIR}/words.cmake
                 RESULT_VARIABLE result ERROR_VARIABLE said)
 string(REGEX REPLACE "CMake Error.*" "" said "${said}")

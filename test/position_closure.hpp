@@ -3,7 +3,7 @@
 #define SUBLET_TEST_POSITION_CLOSURE_HPP
 
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/units.hpp>
+#include <sublet/core/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 #ifndef SUBLET_TEST_PRINTED_HPP
 #define SUBLET_TEST_PRINTED_HPP
 
-#include <sublet/counterexample.hpp>
+#include <sublet/core/counterexample.hpp>
 
 #include <optional>
 #include <sstream>

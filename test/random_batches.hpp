@@ -8,7 +8,7 @@
 #include "random_program.hpp"
 #include "random_source.hpp"
 
-#include <sublet/symbolic_plan.hpp>
+#include <sublet/core/symbolic_plan.hpp>
 
 #include <algorithm>
 #include <vector>

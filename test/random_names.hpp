@@ -7,9 +7,9 @@
 
 #include "random_source.hpp"
 
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
 #include <cstddef>

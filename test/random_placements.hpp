@@ -7,7 +7,7 @@
 
 #include "random_source.hpp"
 
-#include <sublet/placement/problem.hpp>
+#include <sublet/core/placement_problem.hpp>
 
 #include <algorithm>
 #include <cstddef>

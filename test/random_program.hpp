@@ -9,8 +9,8 @@
 #include "view_sizes.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/core/plan.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
 
 #include <algorithm>
 #include <map>

@@ -7,7 +7,7 @@
 #include "random_tasks.hpp"
 
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/units.hpp>
+#include <sublet/core/units.hpp>
 
 #include <cstddef>
 #include <utility>

@@ -9,8 +9,8 @@
 #include "random_source.hpp"
 #include "view_sizes.hpp"
 #include <sublet/analysis/flatten.hpp>
+#include <sublet/core/plan.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
 
 #include <algorithm>
 #include <cstddef>

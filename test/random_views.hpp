@@ -8,8 +8,8 @@
 #include "random_source.hpp"
 #include "view_sizes.hpp"
 
+#include <sublet/core/plan.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
 
 #include <algorithm>
 #include <cstddef>

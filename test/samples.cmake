@@ -9,7 +9,7 @@ cmake_path(ABSOLUTE_PATH ROOT)
 cmake_path(ABSOLUTE_PATH OUT)
 
 file(GLOB headers RELATIVE ${ROOT}/include ${ROOT}/include/sublet/*.hpp ${ROOT}/include/sublet/*/*.hpp)
-list(FILTER headers EXCLUDE REGEX "/(detail|impl)/|^sublet/src.hpp$")
+list(FILTER headers EXCLUDE REGEX "/(detail|internal|impl)/|^sublet/src.hpp$")
 if(NOT CUDA)
   list(FILTER headers EXCLUDE REGEX "/cuda")
 endif()

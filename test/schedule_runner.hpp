@@ -4,11 +4,11 @@
 
 /// Runs any schedule on a device with synthetic kernels, also invalid ones that an executor refuses.
 
+#include <sublet/core/plan.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/execution/stream_schedule.hpp>
-#include <sublet/plan.hpp>
 #include <sublet/testing/synthetic.hpp>
 
 #include <cstddef>

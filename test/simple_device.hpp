@@ -4,8 +4,8 @@
 
 /// A minimal device: it runs everything immediately, in host memory.
 
+#include <sublet/core/units.hpp>
 #include <sublet/execution/run_options.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstring>

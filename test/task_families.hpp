@@ -11,9 +11,9 @@
 
 #include "random_source.hpp"
 
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -7,8 +7,8 @@
 
 #include "random_program.hpp"
 
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -2,7 +2,7 @@
 #ifndef SUBLET_TEST_VIEW_SIZES_HPP
 #define SUBLET_TEST_VIEW_SIZES_HPP
 
-#include <sublet/units.hpp>
+#include <sublet/core/units.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -6,7 +6,7 @@
 #include "csv_rows.hpp"
 #include "formats.hpp"
 
-#include <sublet/units.hpp>
+#include <sublet/core/units.hpp>
 
 #include <charconv>
 #include <cstdint>

@@ -4,13 +4,13 @@
 
 #include "read_lifetimes.hpp"
 
+#include <sublet/core/placement_problem.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/placement/place.hpp>
-#include <sublet/placement/problem.hpp>
-#include <sublet/plan.hpp>
 #include <sublet/reporting/html.hpp>
 #include <sublet/reporting/svg.hpp>
 #include <sublet/reporting/trace.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
 #include <cstddef>

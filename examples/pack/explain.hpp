@@ -4,8 +4,8 @@
 
 #include "read_lifetimes.hpp"
 
-#include <sublet/placement/problem.hpp>
-#include <sublet/units.hpp>
+#include <sublet/core/placement_problem.hpp>
+#include <sublet/core/units.hpp>
 
 #include <cstddef>
 #include <string>

@@ -24,8 +24,8 @@
 #include "formats.hpp"
 #include "read_lifetimes.hpp"
 
-#include <sublet/placement/problem.hpp>
-#include <sublet/units.hpp>
+#include <sublet/core/placement_problem.hpp>
+#include <sublet/core/units.hpp>
 
 #include <algorithm>
 #include <charconv>

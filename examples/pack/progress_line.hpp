@@ -2,7 +2,7 @@
 #ifndef SUBLET_EXAMPLES_PACK_PROGRESS_LINE_HPP
 #define SUBLET_EXAMPLES_PACK_PROGRESS_LINE_HPP
 
-#include <sublet/units.hpp>
+#include <sublet/core/units.hpp>
 
 #include <charconv>
 #include <chrono>

@@ -27,8 +27,8 @@
 
 #include "csv_rows.hpp"
 
-#include <sublet/placement/problem.hpp>
-#include <sublet/units.hpp>
+#include <sublet/core/placement_problem.hpp>
+#include <sublet/core/units.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -6,9 +6,9 @@
 #include "network.hpp"
 #include "read_onnx.hpp"
 
+#include <sublet/core/units.hpp>
 #include <sublet/execution/cpu.hpp>
 #include <sublet/execution/run_options.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -11,7 +11,7 @@
 
 #include "standard_operators.hpp"
 
-#include <sublet/units.hpp>
+#include <sublet/core/units.hpp>
 
 #include <onnx/onnx_pb.h>
 

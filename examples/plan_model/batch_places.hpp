@@ -8,7 +8,7 @@
 #include "network.hpp"
 #include "standard_operators.hpp"
 
-#include <sublet/units.hpp>
+#include <sublet/core/units.hpp>
 
 #include <onnx/onnx_pb.h>
 

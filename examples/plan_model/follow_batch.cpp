@@ -10,7 +10,7 @@
 #include "batch_places.hpp"
 #include "standard_operators.hpp"
 
-#include <sublet/units.hpp>
+#include <sublet/core/units.hpp>
 
 #include <onnx/onnx_pb.h>
 

@@ -5,10 +5,10 @@
 /// The representation of a neural network in this program. as_program and as_options describe it to the
 /// library; no other glue is needed.
 
+#include <sublet/core/plan.hpp>
+#include <sublet/core/symbolic_plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/symbolic_plan.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -8,7 +8,7 @@
 #include "function_operators.hpp"
 #include "standard_operators.hpp"
 
-#include <sublet/units.hpp>
+#include <sublet/core/units.hpp>
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/stubs/common.h>

@@ -4,7 +4,7 @@
 
 #include "network.hpp"
 
-#include <sublet/units.hpp>
+#include <sublet/core/units.hpp>
 
 #include <string>
 #include <vector>

@@ -15,10 +15,10 @@
 #include "run_network.hpp"
 #include "timed_plan.hpp"
 
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/execution.hpp>
-#include <sublet/plan.hpp>
 #include <sublet/plan_memory.hpp>
-#include <sublet/units.hpp>
 
 #include <cstdint>
 #include <optional>

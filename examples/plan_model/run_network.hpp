@@ -7,11 +7,11 @@
 
 #include "network.hpp"
 
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/execution.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/execution/threads.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
 #include <cstddef>

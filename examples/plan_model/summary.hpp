@@ -9,8 +9,8 @@
 #include "run_network.hpp"
 #include "timed_plan.hpp"
 
+#include <sublet/core/units.hpp>
 #include <sublet/ordering/node_order.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdio>

@@ -5,8 +5,8 @@
 #include "../command_line.hpp"
 #include "../plan_model/arguments.hpp"
 
+#include <sublet/core/units.hpp>
 #include <sublet/execution/cpu.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

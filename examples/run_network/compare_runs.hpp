@@ -8,9 +8,9 @@
 #include "read_layers.hpp"
 #include "weights.hpp"
 
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/execution/storage.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
 #include <bit>

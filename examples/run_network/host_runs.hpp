@@ -11,13 +11,13 @@
 #include "stream_runs.hpp"
 #include "weights.hpp"
 
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/execution/cpu.hpp>
 #include <sublet/execution/threads.hpp>
 #include <sublet/execution/trace.hpp>
-#include <sublet/plan.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/testing/simulated_device.hpp>
-#include <sublet/units.hpp>
 
 #include <string>
 #include <utility>

@@ -11,9 +11,9 @@
 #include "kernels.hpp"
 #include "read_layers.hpp"
 
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
 #include <cstddef>

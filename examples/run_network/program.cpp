@@ -14,10 +14,10 @@
 #include "read_layers.hpp"
 #include "weights.hpp"
 
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/execution/trace.hpp>
-#include <sublet/plan.hpp>
 #include <sublet/plan_memory.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
 #include <cstdio>

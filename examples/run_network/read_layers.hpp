@@ -5,7 +5,7 @@
 #include "../plan_model/network.hpp"
 #include "layer.hpp"
 
-#include <sublet/units.hpp>
+#include <sublet/core/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

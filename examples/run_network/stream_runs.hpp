@@ -9,9 +9,9 @@
 #include "layered_program.hpp"
 #include "weights.hpp"
 
+#include <sublet/core/units.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/streams.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <span>

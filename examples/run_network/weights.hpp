@@ -17,8 +17,8 @@
 #include "layer.hpp"
 #include "read_layers.hpp"
 
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 
 #include <algorithm>
 #include <cmath>

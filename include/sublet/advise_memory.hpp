@@ -6,15 +6,15 @@
 /// back, which to recompute, and the transformed program with its plan. Greedy.
 
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/detail/advise.hpp>
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/placement_problem.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/placement/problem.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/planned_memory.hpp>
-#include <sublet/units.hpp>
+#include <sublet/planning/detail/advise.hpp>
+#include <sublet/planning/planned_memory.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -257,7 +257,7 @@ template <detail::listed L>
 } // namespace sublet
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/impl/advise_memory.ipp>
+#include <sublet/planning/impl/advise_memory.ipp>
 #endif
 
 #endif

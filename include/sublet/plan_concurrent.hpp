@@ -16,12 +16,12 @@
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/counterexample.hpp>
-#include <sublet/detail/antichain.hpp>
+#include <sublet/core/counterexample.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/planned_memory.hpp>
-#include <sublet/units.hpp>
+#include <sublet/planning/detail/antichain.hpp>
+#include <sublet/planning/planned_memory.hpp>
 
 #include <cstdint>
 #include <vector>
@@ -89,7 +89,7 @@ template <detail::listed L>
 } // namespace sublet
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/impl/plan_concurrent.ipp>
+#include <sublet/planning/impl/plan_concurrent.ipp>
 #endif
 
 #endif

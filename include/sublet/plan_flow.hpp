@@ -16,11 +16,11 @@
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_flow_plan.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/planned_memory.hpp>
-#include <sublet/units.hpp>
+#include <sublet/planning/planned_memory.hpp>
 
 #include <vector>
 
@@ -75,7 +75,7 @@ template <detail::listed L>
 } // namespace sublet
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/impl/plan_flow.ipp>
+#include <sublet/planning/impl/plan_flow.ipp>
 #endif
 
 #endif

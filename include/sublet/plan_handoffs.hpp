@@ -15,10 +15,10 @@
 /// as a plan for one order. Where it is not, some steps wait for others. All hand-offs agree with one
 /// schedule, so the critical path never exceeds the makespan of that schedule, which the caller has accepted.
 
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/planned_memory.hpp>
-#include <sublet/units.hpp>
+#include <sublet/planning/planned_memory.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -69,7 +69,7 @@ template <detail::listed L>
 } // namespace sublet
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/impl/plan_handoffs.ipp>
+#include <sublet/planning/impl/plan_handoffs.ipp>
 #endif
 
 #endif

@@ -13,9 +13,9 @@
 /// Offset placement is NP-hard (dynamic storage allocation): the peak is heuristic, and the report gives a
 /// lower bound. Each stage is a public function; to replace one, call the others in this order.
 
+#include <sublet/core/plan.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/planned_memory.hpp>
+#include <sublet/planning/planned_memory.hpp>
 
 namespace sublet {
 
@@ -43,7 +43,7 @@ template <detail::listed L>
 } // namespace sublet
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/impl/plan_memory.ipp>
+#include <sublet/planning/impl/plan_memory.ipp>
 #endif
 
 #endif

@@ -19,10 +19,10 @@
 /// values: declare them external or not eligible in the body.
 
 #include <sublet/analysis/flatten.hpp>
-#include <sublet/counterexample.hpp>
-#include <sublet/plan.hpp>
+#include <sublet/core/counterexample.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/plan_flow.hpp>
-#include <sublet/units.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -159,7 +159,7 @@ template <detail::listed L>
 } // namespace sublet
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/impl/plan_nested.ipp>
+#include <sublet/planning/impl/plan_nested.ipp>
 #endif
 
 #endif

@@ -13,12 +13,12 @@
 /// The stages are those of plan_memory(), with pack_symbolic() and check_plan(). If only a lower bound of a
 /// size is known, give `affine_bytes::unknown()` or an upper bound.
 
-#include <sublet/counterexample.hpp>
-#include <sublet/detail/text.hpp>
+#include <sublet/core/counterexample.hpp>
+#include <sublet/core/internal/text.hpp>
+#include <sublet/core/symbolic_plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/planned_memory.hpp>
-#include <sublet/symbolic_plan.hpp>
-#include <sublet/units.hpp>
+#include <sublet/planning/planned_memory.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -198,7 +198,7 @@ Stream& operator<<(Stream& out, planned_symbolic const& planned)
 } // namespace sublet
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/impl/plan_symbolic.ipp>
+#include <sublet/planning/impl/plan_symbolic.ipp>
 #endif
 
 #endif

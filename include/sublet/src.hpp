@@ -17,9 +17,10 @@
 #include <sublet/impl/src/graph.hpp>
 #include <sublet/impl/src/ordering.hpp>
 #include <sublet/impl/src/placement.hpp>
-#include <sublet/impl/src/planners.hpp>
+#include <sublet/impl/src/planning.hpp>
 #include <sublet/impl/src/reporting.hpp>
 #include <sublet/impl/src/rewriting.hpp>
 #include <sublet/impl/src/sharing.hpp>
+#include <sublet/impl/src/structures.hpp>
 
 #endif

@@ -7,7 +7,7 @@
 #include "../random_flow.hpp"
 #include "../random_source.hpp"
 
-#include <sublet/graph/control_flow.hpp>
+#include <sublet/analysis/control_flow.hpp>
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 #include "../random_commands.hpp"
 #include "../random_source.hpp"
 
-#include <sublet/units.hpp>
+#include <sublet/core/units.hpp>
 
 #include <doctest/doctest.h>
 

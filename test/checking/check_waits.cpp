@@ -5,8 +5,8 @@
 #include "../random_source.hpp"
 #include "../touched_cells.hpp"
 
+#include <sublet/core/units.hpp>
 #include <sublet/plan_memory.hpp>
-#include <sublet/units.hpp>
 
 #include <doctest/doctest.h>
 

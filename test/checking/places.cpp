@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/checking/detail/places.hpp>
+#include <sublet/checking/internal/places.hpp>
 
 #include <doctest/doctest.h>
 

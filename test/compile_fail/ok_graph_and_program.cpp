@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // The correct form of the programs beside it that must not compile.
+#include <sublet/core/plan.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
 
 #include <vector>
 

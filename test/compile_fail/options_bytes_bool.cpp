@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // A bool is no size.
-#include <sublet/plan.hpp>
+#include <sublet/core/plan.hpp>
 
 int main()
 {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // A map has no operator[] const.
-#include <sublet/plan.hpp>
+#include <sublet/core/plan.hpp>
 
 #include <map>
 

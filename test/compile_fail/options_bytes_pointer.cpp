@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // The table behind a pointer has no known length.
-#include <sublet/plan.hpp>
+#include <sublet/core/plan.hpp>
 
 int main()
 {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // Options are copied with their members.
-#include <sublet/plan.hpp>
+#include <sublet/core/plan.hpp>
 
 #include <memory>
 

@@ -3,7 +3,7 @@
 // flags: -Werror
 
 // Designated initialisers keep the order of declaration: bytes, alignment, role, alias_of, pool ...
-#include <sublet/plan.hpp>
+#include <sublet/core/plan.hpp>
 
 #include <vector>
 

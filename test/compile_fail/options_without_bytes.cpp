@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // Sizes have no default.
-#include <sublet/plan.hpp>
+#include <sublet/core/plan.hpp>
 
 int main()
 {

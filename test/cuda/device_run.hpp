@@ -7,8 +7,8 @@
 #include "../random_program.hpp"
 #include "synthetic.hpp"
 
+#include <sublet/core/plan.hpp>
 #include <sublet/execution/streams.hpp>
-#include <sublet/plan.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -6,10 +6,10 @@
 #include "flow_oracle.hpp"
 #include "max_live.hpp"
 
+#include <sublet/analysis/control_flow.hpp>
 #include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/checking/check_placement.hpp>
-#include <sublet/graph/control_flow.hpp>
 #include <sublet/sharing/color_graph.hpp>
 
 #include <cstdint>

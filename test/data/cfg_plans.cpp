@@ -5,7 +5,7 @@
 #include "random_source.hpp"
 
 #include <sublet/checking/check_flow_plan.hpp>
-#include <sublet/placement/engine/pack.hpp>
+#include <sublet/placement/internal/pack.hpp>
 #include <sublet/plan_flow.hpp>
 
 #include <cstdlib>

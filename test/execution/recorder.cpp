@@ -5,10 +5,10 @@
 #include "../random_source.hpp"
 
 #include <sublet/analysis/versions.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/execution/cpu.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_memory.hpp>
-#include <sublet/units.hpp>
 
 #include <doctest/doctest.h>
 

@@ -13,12 +13,12 @@
 #include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_streams.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/listing.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_handoffs.hpp>
 #include <sublet/plan_memory.hpp>
-#include <sublet/units.hpp>
 
 #include <doctest/doctest.h>
 

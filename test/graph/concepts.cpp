@@ -3,7 +3,7 @@
 
 #include "../archetype.hpp"
 
-#include <sublet/graph/control_flow.hpp>
+#include <sublet/analysis/control_flow.hpp>
 #include <sublet/graph/snapshot.hpp>
 
 #include <doctest/doctest.h>

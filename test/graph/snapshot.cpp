@@ -8,10 +8,10 @@
 #include <sublet/analysis/flatten.hpp>
 #include <sublet/analysis/versions.hpp>
 #include <sublet/checking/check_plan.hpp>
-#include <sublet/detail/planned_buffers.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_flow.hpp>
 #include <sublet/plan_memory.hpp>
+#include <sublet/planning/detail/planned_buffers.hpp>
 #include <sublet/rewriting/rename.hpp>
 
 #include <doctest/doctest.h>

@@ -5,7 +5,7 @@
 #include "../random_source.hpp"
 
 #include <sublet/checking/check_placement.hpp>
-#include <sublet/placement/engine/pack.hpp>
+#include <sublet/placement/internal/pack.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/engine/choose_pools.hpp>
+#include <sublet/placement/internal/choose_pools.hpp>
 
 #include "../random_placements.hpp"
 #include "../random_source.hpp"
 
 #include <sublet/checking/check_placement.hpp>
 #include <sublet/placement/detail/replan.hpp>
-#include <sublet/placement/engine/pack.hpp>
+#include <sublet/placement/internal/pack.hpp>
 
 #include <doctest/doctest.h>
 

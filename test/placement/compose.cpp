@@ -11,7 +11,7 @@
 #include <sublet/placement/detail/best_packing.hpp>
 #include <sublet/placement/detail/portfolio.hpp>
 #include <sublet/placement/detail/proofs.hpp>
-#include <sublet/placement/engine/pack.hpp>
+#include <sublet/placement/internal/pack.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/engine/pack.hpp>
+#include <sublet/placement/internal/pack.hpp>
 
 #include "../../bench/placement_inputs.hpp"
 #include "../random_placements.hpp"

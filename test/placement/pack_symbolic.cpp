@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/engine/pack_symbolic.hpp>
+#include <sublet/placement/internal/pack_symbolic.hpp>
 
 #include "../random_batches.hpp"
 #include "../random_source.hpp"
 
 #include <sublet/placement/detail/affine_placement.hpp>
-#include <sublet/placement/engine/pack.hpp>
+#include <sublet/placement/internal/pack.hpp>
 
 #include <doctest/doctest.h>
 

@@ -9,8 +9,8 @@
 #include <sublet/checking/check_placement.hpp>
 #include <sublet/placement/detail/portfolio.hpp>
 #include <sublet/placement/detail/replan.hpp>
-#include <sublet/placement/engine/choose_pools.hpp>
-#include <sublet/placement/engine/pack.hpp>
+#include <sublet/placement/internal/choose_pools.hpp>
+#include <sublet/placement/internal/pack.hpp>
 
 #include "../printed.hpp"
 

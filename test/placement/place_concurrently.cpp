@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/engine/pack.hpp>
-#include <sublet/placement/engine/place_concurrently.hpp>
+#include <sublet/placement/internal/pack.hpp>
+#include <sublet/placement/internal/place_concurrently.hpp>
 
 #include "../random_source.hpp"
 #include "../random_tasks.hpp"

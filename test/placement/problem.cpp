@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/problem.hpp>
+#include <sublet/core/placement_problem.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/placement/engine/stack_slots.hpp>
+#include <sublet/placement/internal/stack_slots.hpp>
 
 #include <doctest/doctest.h>
 

@@ -4,12 +4,12 @@
 // SUBLET_SEED=7 the seeds begin at 7.
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
-#include <sublet/detail/schedule.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
-#include <sublet/placement/engine/place_concurrently.hpp>
+#include <sublet/placement/internal/place_concurrently.hpp>
 #include <sublet/placement/place.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_handoffs.hpp>
+#include <sublet/planning/detail/schedule.hpp>
 #include <sublet/sharing/detail/chains.hpp>
 #include <sublet/sharing/detail/tokens.hpp>
 #include <sublet/sharing/share_slots.hpp>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Random control flow: all results of the library agree with the definitions. With SUBLET_ROUNDS=20 in the
 // environment there are twenty times as many programs, with SUBLET_SEED=7 the seeds begin at 7.
+#include <sublet/analysis/control_flow.hpp>
 #include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/live_query.hpp>
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/checking/check_placement.hpp>
-#include <sublet/graph/control_flow.hpp>
 #include <sublet/sharing/color_graph.hpp>
 
 #include "../flow_oracle.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Results of earlier systems on a network that they all report: equal here, or optimal.
+#include <sublet/analysis/control_flow.hpp>
 #include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/checking/check_placement.hpp>
-#include <sublet/graph/control_flow.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/sharing/color_graph.hpp>
 #include <sublet/sharing/color_intervals.hpp>

@@ -5,11 +5,11 @@
 #include <sublet/analysis/versions.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/check_rewrite.hpp>
-#include <sublet/detail/planned_buffers.hpp>
-#include <sublet/placement/engine/stack_slots.hpp>
+#include <sublet/placement/internal/stack_slots.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_handoffs.hpp>
 #include <sublet/plan_memory.hpp>
+#include <sublet/planning/detail/planned_buffers.hpp>
 #include <sublet/sharing/detail/chains.hpp>
 #include <sublet/sharing/detail/tokens.hpp>
 #include <sublet/sharing/share_slots.hpp>

@@ -3,7 +3,7 @@
 // level, header-only or compiled, on any number of threads. The hashes here were recorded with one compiler.
 // If you change how buffers are placed or steps are ordered, update them; nothing else may change them.
 #include <sublet/ordering/order.hpp>
-#include <sublet/placement/engine/pack.hpp>
+#include <sublet/placement/internal/pack.hpp>
 #include <sublet/placement/place.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_flow.hpp>

@@ -7,13 +7,13 @@
 
 #include "../random_source.hpp"
 
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
 #include <sublet/plan_flow.hpp>
 #include <sublet/plan_handoffs.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/reporting/html.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
 #include <cstddef>

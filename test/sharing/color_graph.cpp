@@ -7,9 +7,9 @@
 #include "../interference_graphs.hpp"
 #include "../random_source.hpp"
 
+#include <sublet/core/units.hpp>
 #include <sublet/sharing/color_intervals.hpp>
 #include <sublet/sharing/detail/coloring.hpp>
-#include <sublet/units.hpp>
 
 #include <doctest/doctest.h>
 

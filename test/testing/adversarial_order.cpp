@@ -7,12 +7,12 @@
 #include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_streams.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/execution/cpu.hpp>
 #include <sublet/execution/detail/executor_base.hpp>
 #include <sublet/execution/threads.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_memory.hpp>
-#include <sublet/units.hpp>
 
 #include <doctest/doctest.h>
 

@@ -13,8 +13,8 @@
 /// directed counterpart, such as strong_components for connected_components. An edge is the pair of its ends:
 /// parallel edges share one entry of a property map.
 
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
-#include <sublet/units.hpp>
 
 #include <boost/graph/graph_traits.hpp>
 #include <boost/graph/properties.hpp>

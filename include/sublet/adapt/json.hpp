@@ -19,9 +19,9 @@
 /// The document is never built: the parser calls a function for each token, which ends at the first error.
 /// Depth is at most 3, whatever the text.
 
-#include <sublet/detail/text.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
+#include <sublet/core/internal/text.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 
 #include <nlohmann/json.hpp>
 

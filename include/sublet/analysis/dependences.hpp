@@ -8,12 +8,12 @@
 /// exclude a reuse. Beyond a memory limit they are coarsened, which forbids more reuse. Source: Kuck, Kuhn,
 /// Padua, Leasure and Wolfe, "Dependence graphs and compiler optimizations", POPL 1981.
 
-#include <sublet/counterexample.hpp>
-#include <sublet/detail/range_sets.hpp>
+#include <sublet/core/counterexample.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
+#include <sublet/structures/internal/range_sets.hpp>
 
 #include <concepts>
 #include <cstddef>

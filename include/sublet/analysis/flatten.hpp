@@ -6,9 +6,9 @@
 /// program, and each program with the effects of its bodies. Flattening is O(V + E + touches), and O(b log b)
 /// for b bodies. Nothing is recursive: only memory limits the depth.
 
+#include <sublet/core/units.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/units.hpp>
 
 #include <cstdint>
 #include <vector>

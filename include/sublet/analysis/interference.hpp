@@ -8,14 +8,14 @@
 /// live sets); live ranges take O(n log n + edges) for n values. Source: Chaitin, Auslander, Chandra, Cocke,
 /// Hopkins and Markstein, "Register allocation via coloring", Computer Languages 6, 1981.
 
+#include <sublet/analysis/control_flow.hpp>
 #include <sublet/analysis/liveness.hpp>
-#include <sublet/detail/bit_rows.hpp>
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
-#include <sublet/graph/control_flow.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/units.hpp>
+#include <sublet/structures/internal/bit_rows.hpp>
 
 #include <concepts>
 #include <cstddef>

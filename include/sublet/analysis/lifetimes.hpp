@@ -6,11 +6,11 @@
 /// order, in O(nodes + values + touches), and the live bytes at each position. Their peak is a lower bound on
 /// every plan in this order. An order that breaks the program is reported with its value and position.
 
-#include <sublet/counterexample.hpp>
+#include <sublet/core/counterexample.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <concepts>
 #include <cstddef>

@@ -7,12 +7,12 @@
 /// edges, and the loop nesting forest. Source: "SSA-based Compiler Design", Springer 2022, after Boissinot,
 /// Hack, Grund, Dupont de Dinechin and Rastello, "Fast liveness checking for SSA-form programs", CGO 2008.
 
-#include <sublet/detail/bit_rows.hpp>
+#include <sublet/analysis/control_flow.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
-#include <sublet/graph/control_flow.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/units.hpp>
+#include <sublet/structures/internal/bit_rows.hpp>
 
 #include <concepts>
 #include <cstdint>

@@ -8,14 +8,14 @@
 /// O(V + E + values + touches) and, per value, the cost of the cheaper form up to a constant factor. Live
 /// ranges follow Wimmer and Franz, "Linear scan register allocation on SSA form", CGO 2010.
 
+#include <sublet/analysis/control_flow.hpp>
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/detail/bit_rows.hpp>
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
-#include <sublet/graph/control_flow.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
+#include <sublet/structures/internal/bit_rows.hpp>
 
 #include <bit>
 #include <cstddef>

@@ -7,11 +7,11 @@
 /// Wolfe, "Dependence graphs and compiler optimizations", POPL 1981.
 
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -16,9 +16,9 @@
 /// Source: the relation and its chains are those of Dilworth, "A decomposition theorem for partially ordered
 /// sets", Annals of Mathematics 1950. The order of the steps is derived again, not taken from a planner.
 
-#include <sublet/counterexample.hpp>
+#include <sublet/core/counterexample.hpp>
+#include <sublet/core/plan.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
 
 namespace sublet {
 

@@ -16,9 +16,9 @@
 /// Where paths meet, the sets are intersected. If a read fails, a path that clobbers the value is searched
 /// for the counterexample (checking/detail/available_values.hpp).
 
-#include <sublet/counterexample.hpp>
+#include <sublet/core/counterexample.hpp>
+#include <sublet/core/plan.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
 
 namespace sublet {
 

@@ -21,9 +21,9 @@
 ///     check_concurrent_plan.hpp   every execution order        happens-before queries of reusing classes
 ///     fits.hpp                    a plan of a larger program   one of these, with the same places
 
-#include <sublet/counterexample.hpp>
+#include <sublet/core/counterexample.hpp>
+#include <sublet/core/plan.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
 
 namespace sublet {
 

@@ -14,11 +14,11 @@
 /// for each name the last def is kept: a read is right if the two last defs agree. O(1) for each touch.
 /// Whether other orders are valid too is a question about storage (check_concurrent_plan).
 
-#include <sublet/counterexample.hpp>
+#include <sublet/core/counterexample.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -9,12 +9,12 @@
 ///     check_streams    commands, blocks, touches    no race; every touch while its block is allocated
 ///     check_waits      a plan and waits of steps    every execution computes the same result
 
-#include <sublet/checking/detail/places.hpp>
-#include <sublet/counterexample.hpp>
-#include <sublet/detail/sorting.hpp>
+#include <sublet/checking/internal/places.hpp>
+#include <sublet/core/counterexample.hpp>
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

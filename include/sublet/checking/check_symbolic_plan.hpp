@@ -15,10 +15,10 @@
 /// unknown are so for every N. Values of one buffer have one offset, and whether they may share it depends on
 /// N only by the sizes of in-place pairs, which are compared at both ends.
 
-#include <sublet/counterexample.hpp>
+#include <sublet/core/counterexample.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/symbolic_plan.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/symbolic_plan.hpp>
 
 namespace sublet {
 

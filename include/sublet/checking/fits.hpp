@@ -13,9 +13,9 @@
 ///     c  64 bytes           0  (after a)            (no step makes c)
 
 #include <sublet/checking/check_flow_plan.hpp>
-#include <sublet/counterexample.hpp>
+#include <sublet/core/counterexample.hpp>
+#include <sublet/core/plan.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
 
 namespace sublet {
 

@@ -6,15 +6,15 @@
 /// of every touched value. Overhead of a run without checks: O(steps + touches).
 
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/detail/facts.hpp>
+#include <sublet/core/internal/facts.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/execution/detail/executor_base.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <atomic>
 #include <concepts>

@@ -7,9 +7,9 @@
 ///
 ///     probe ──► cuda_device ──► stream_executor ──► run, or capture ──► cuda_graph
 
+#include <sublet/core/units.hpp>
 #include <sublet/execution/cuda_runtime.hpp>
 #include <sublet/execution/run_options.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -16,12 +16,12 @@
 /// Source: CUDA's virtual memory management, in the driver since CUDA 10.2. The driver is not linked: its
 /// functions come from the runtime, so the program also starts where there is none.
 
+#include <sublet/core/symbolic_plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/execution/cuda.hpp>
 #include <sublet/execution/cuda_runtime.hpp>
 #include <sublet/execution/growing_arena.hpp>
 #include <sublet/execution/run_options.hpp>
-#include <sublet/symbolic_plan.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

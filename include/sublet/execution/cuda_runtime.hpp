@@ -5,10 +5,10 @@
 /// Wrappers of the CUDA runtime: calls on a given device with checked results, owning handles, a private
 /// stream-ordered memory pool, and captured graphs. Each adds a few host instructions to a call.
 
-#include <sublet/detail/transitive_reduction.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/graph/concepts.hpp>
-#include <sublet/units.hpp>
+#include <sublet/structures/internal/transitive_reduction.hpp>
 
 #include <algorithm>
 #include <concepts>

@@ -19,10 +19,10 @@
 /// a plan that was checked, executor_options::prove may be false. No address moves, and nothing is copied: no
 /// value lives from one run to the next in an arena (those with value_role::state are the caller's).
 
+#include <sublet/core/symbolic_plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/storage.hpp>
-#include <sublet/symbolic_plan.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <memory>

@@ -6,11 +6,11 @@
 /// planned and run later, any number of times. A recorded call gives access to its declared values only;
 /// others throw. Source: operations with read and write blocks as in Apache SINGA (pull request 626, 2020).
 
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/execution/cpu.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <concepts>
 #include <cstddef>

@@ -6,10 +6,10 @@
 /// source with an exact limit, a futex lock after Drepper, "Futexes are tricky", 2005, and the concepts of a
 /// device with streams, events and graphs. Exceptions allocate nothing.
 
-#include <sublet/counterexample.hpp>
-#include <sublet/detail/text.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
+#include <sublet/core/counterexample.hpp>
+#include <sublet/core/internal/text.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -6,15 +6,15 @@
 /// the program in its order. O(V + E + steps + touches + pairs log pairs) time plus a transitive reduction.
 
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/counterexample.hpp>
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/counterexample.hpp>
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
 #include <concepts>

@@ -9,12 +9,12 @@
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_streams.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <concepts>
 #include <cstddef>

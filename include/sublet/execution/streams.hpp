@@ -13,7 +13,9 @@
 /// and events keep the order that the program and its memory need. A run begins where the last one ended, so
 /// runs never overlap. If the device captures graphs, one command launches a whole run.
 
-#include <sublet/detail/facts.hpp>
+#include <sublet/core/internal/facts.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/execution/detail/executor_base.hpp>
 #include <sublet/execution/detail/proved_order.hpp>
 #include <sublet/execution/detail/stream_executor_base.hpp>
@@ -23,8 +25,6 @@
 #include <sublet/execution/stream_schedule.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <concepts>
 #include <cstddef>

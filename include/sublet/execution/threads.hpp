@@ -5,7 +5,9 @@
 /// Runs a program on several threads: each step as soon as all steps that it waits for are done. Every run
 /// leaves what a sequential run leaves. Costs O(steps + waits) atomic operations in a run.
 
-#include <sublet/detail/facts.hpp>
+#include <sublet/core/internal/facts.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/execution/cpu.hpp>
 #include <sublet/execution/detail/executor_base.hpp>
 #include <sublet/execution/detail/proved_order.hpp>
@@ -14,8 +16,6 @@
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
 #include <atomic>

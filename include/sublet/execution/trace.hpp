@@ -18,11 +18,11 @@
 /// The kernel is wrapped, so executors do no more than without a trace. A step costs two reads of the steady
 /// clock and two locks.
 
-#include <sublet/detail/text.hpp>
+#include <sublet/core/internal/text.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/reporting/names.hpp>
 #include <sublet/reporting/trace.hpp>
-#include <sublet/units.hpp>
 
 #include <concepts>
 #include <cstddef>

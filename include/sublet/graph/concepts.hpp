@@ -6,8 +6,8 @@
 /// O(n log n), and copies it to compressed sparse rows (CSR) in O(V + E): 4 bytes per edge, each row
 /// contiguous. All algorithms run on this copy. Boost is not included.
 
-#include <sublet/detail/sorting.hpp>
-#include <sublet/units.hpp>
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/units.hpp>
 
 #include <concepts>
 #include <cstddef>

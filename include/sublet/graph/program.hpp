@@ -6,9 +6,9 @@
 /// define values by 32-bit ids. Your IR models it with four members; a sink of a concrete type records the
 /// effects of each node. explain_program names each member that is missing.
 
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
-#include <sublet/units.hpp>
 
 #include <concepts>
 #include <cstddef>

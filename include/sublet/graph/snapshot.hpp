@@ -11,10 +11,10 @@
 /// functions that take a snapshot copy any other program once, in O(V + E + touches). All of them throw
 /// precondition_error for an id out of range, and any exception of the lambdas.
 
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <concepts>
 #include <cstddef>

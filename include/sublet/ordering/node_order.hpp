@@ -8,7 +8,7 @@
 ///     lower_bound <= peak <= given_peak         the order is proved optimal if the first two are equal
 
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/units.hpp>
+#include <sublet/core/units.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -2,11 +2,11 @@
 #ifndef SUBLET_ORDERING_ORDER_HPP
 #define SUBLET_ORDERING_ORDER_HPP
 
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/ordering/detail/orders.hpp>
 #include <sublet/ordering/node_order.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <cstdint>
 

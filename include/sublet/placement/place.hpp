@@ -17,10 +17,10 @@
 /// the result depends on problem and options only, not on the machine or the number of threads. No other
 /// function reads a clock.
 
+#include <sublet/core/placement_problem.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/placement/detail/timed_control.hpp>
-#include <sublet/placement/problem.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -12,11 +12,11 @@
 /// Machine Learning", ASPLOS 2023; names are quoted as in Shafranovich, RFC 4180, 2005. Rows end with a line
 /// feed alone, as in MiniMalloc's files (the RFC's CR LF would leave a CR in the last field of many readers).
 
-#include <sublet/detail/text.hpp>
-#include <sublet/plan.hpp>
+#include <sublet/core/internal/text.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/reporting/detail/shown_plan.hpp>
 #include <sublet/reporting/names.hpp>
-#include <sublet/units.hpp>
 
 #include <vector>
 

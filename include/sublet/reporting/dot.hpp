@@ -19,14 +19,14 @@
 /// colour depends on the number of the slot only, in integers: hues a golden section apart, so that
 /// neighbouring slots differ clearly.
 
-#include <sublet/detail/sorting.hpp>
-#include <sublet/detail/text.hpp>
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/internal/text.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
 #include <sublet/reporting/names.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

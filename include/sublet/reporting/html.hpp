@@ -22,13 +22,13 @@
 /// The page holds the plan as data and draws it itself. It loads nothing from elsewhere, and no name can
 /// end its script.
 
-#include <sublet/detail/text.hpp>
+#include <sublet/core/internal/text.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
 #include <sublet/reporting/detail/shown_plan.hpp>
 #include <sublet/reporting/detail/svg_map.hpp>
 #include <sublet/reporting/names.hpp>
-#include <sublet/units.hpp>
 
 #include <concepts>
 #include <cstddef>

@@ -62,11 +62,11 @@
 ///
 /// A limit of a pool is an option and no part of a plan.
 
-#include <sublet/detail/text.hpp>
-#include <sublet/plan.hpp>
+#include <sublet/core/internal/text.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/reporting/detail/shown_plan.hpp>
 #include <sublet/reporting/names.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <vector>

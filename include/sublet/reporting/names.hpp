@@ -9,9 +9,9 @@
 ///     write_html(file, planned, {.names = list.names(), .steps = list.step_names(), .program = &program});
 ///     write_json(file, planned, {.names = std::vector<std::string>{"image", "blurred"}});
 
-#include <sublet/detail/text.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
+#include <sublet/core/internal/text.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 
 #include <concepts>
 #include <cstddef>

@@ -16,13 +16,13 @@
 /// Each pool has its own panel and scale; time is the same in all. Large rectangles carry their name, and all
 /// have a tooltip. Colours distinguish neighbours, or the kinds of operation that produced the contents.
 
-#include <sublet/detail/text.hpp>
-#include <sublet/plan.hpp>
+#include <sublet/core/internal/text.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/reporting/detail/shown_plan.hpp>
 #include <sublet/reporting/detail/svg_canvas.hpp>
 #include <sublet/reporting/detail/svg_map.hpp>
 #include <sublet/reporting/names.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -13,11 +13,11 @@
 ///
 /// Source: "Trace Event Format", a document of the Chromium project: complete events, counters, metadata.
 
-#include <sublet/detail/text.hpp>
-#include <sublet/plan.hpp>
+#include <sublet/core/internal/text.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/reporting/detail/shown_plan.hpp>
 #include <sublet/reporting/names.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -16,11 +16,11 @@
 /// less its bytes. Levels outside its live range do not change; prefix and suffix maxima give them for all
 /// buffers in one sweep, without planning again.
 
-#include <sublet/detail/text.hpp>
+#include <sublet/core/internal/text.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
 #include <sublet/reporting/names.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

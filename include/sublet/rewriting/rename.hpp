@@ -9,12 +9,12 @@
 
 #include <sublet/analysis/flatten.hpp>
 #include <sublet/analysis/versions.hpp>
-#include <sublet/detail/text.hpp>
+#include <sublet/core/internal/text.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
 #include <sublet/reporting/names.hpp>
-#include <sublet/units.hpp>
 
 #include <concepts>
 #include <cstddef>

@@ -12,12 +12,12 @@
 /// form one pass over the nodes gives the fewest slots, without the interference graph (Hack et al. 2006). A
 /// control-flow graph alone is no program: color() would take its edges for interference.
 
+#include <sublet/analysis/control_flow.hpp>
 #include <sublet/analysis/liveness.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
-#include <sublet/graph/control_flow.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <concepts>
 #include <cstddef>

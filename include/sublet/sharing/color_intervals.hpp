@@ -9,10 +9,10 @@
 /// linear-scan recyclers; a heuristic without bound on its bytes. share_symbolically() is the same heuristic
 /// for sizes that are affine in a batch size.
 
-#include <sublet/detail/sorting.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/symbolic_plan.hpp>
-#include <sublet/units.hpp>
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/symbolic_plan.hpp>
+#include <sublet/core/units.hpp>
 
 #include <compare>
 #include <cstddef>

@@ -21,9 +21,9 @@
 ///     fewest   a minimum cover of the order by chains (Dilworth)    the fewest slots, with proof
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

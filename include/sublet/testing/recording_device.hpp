@@ -13,8 +13,8 @@
 /// one. Bytes that were allocated elsewhere are checked too, as one block that always exists.
 
 #include <sublet/checking/check_streams.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/execution/run_options.hpp>
-#include <sublet/units.hpp>
 
 #include <algorithm>
 #include <cstddef>

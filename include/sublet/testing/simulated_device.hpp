@@ -5,9 +5,9 @@
 /// A device with streams in host memory, for tests: executes queued work in any order that streams and events
 /// allow, given by the options; reuses bytes as early as they allow; fails on request.
 
+#include <sublet/core/units.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/storage.hpp>
-#include <sublet/units.hpp>
 
 #include <concepts>
 #include <cstddef>

@@ -7,10 +7,10 @@
 /// Dupont de Dinechin and Guillon, "Revisiting out-of-SSA translation for correctness, code quality, and
 /// efficiency", CGO 2009 (Algorithm 1); here some values may be views of others.
 
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/units.hpp>
 
 #include <concepts>
 #include <cstddef>

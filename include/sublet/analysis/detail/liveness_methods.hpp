@@ -8,10 +8,10 @@
 /// what they have in common: it costs what changes from node to node. All number the few values that are live
 /// across nodes densely, and work on these only. The sources stand at each method.
 
-#include <sublet/detail/bit_rows.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/units.hpp>
+#include <sublet/structures/internal/bit_rows.hpp>
 
 #include <bit>
 #include <cstddef>

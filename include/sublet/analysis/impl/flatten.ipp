@@ -2,7 +2,7 @@
 #include <sublet/analysis/detail/copy_order.hpp>
 #include <sublet/analysis/flatten.hpp>
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <cstddef>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/detail/segment_tree.hpp>
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
+#include <sublet/structures/internal/segment_tree.hpp>
 
 #include <utility>
 

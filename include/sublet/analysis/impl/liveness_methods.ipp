@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/control_flow.hpp>
 #include <sublet/analysis/detail/liveness_methods.hpp>
-#include <sublet/graph/control_flow.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/versions.hpp>
-#include <sublet/detail/facts.hpp>
-#include <sublet/detail/segment_tree.hpp>
+#include <sublet/core/internal/facts.hpp>
 #include <sublet/impl/config.hpp>
+#include <sublet/structures/internal/segment_tree.hpp>
 
 #include <utility>
 

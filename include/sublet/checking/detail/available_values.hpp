@@ -6,13 +6,13 @@
 /// forward must-analysis over sets that share what they have in common; and, for a value that is not
 /// available, a path that clobbers it.
 
-#include <sublet/checking/detail/places.hpp>
-#include <sublet/counterexample.hpp>
-#include <sublet/detail/plan_requirements.hpp>
+#include <sublet/checking/internal/places.hpp>
+#include <sublet/core/counterexample.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
+#include <sublet/graph/internal/plan_requirements.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <bit>
 #include <cstddef>

@@ -5,10 +5,10 @@
 /// Independent derivations for the placement checkers: allowed pools and solid parts of each colocation
 /// group, and an exhaustive enumeration of the stackings of a few groups (n! orders of n groups).
 
-#include <sublet/detail/sorting.hpp>
-#include <sublet/placement/problem.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/placement_problem.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

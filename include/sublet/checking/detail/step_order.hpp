@@ -5,13 +5,13 @@
 /// Happens-before of steps that run concurrently, and the queries about it: the step order, batched
 /// reachability, first defs and last touches of each class, and a schedule in which two classes conflict.
 
-#include <sublet/counterexample.hpp>
-#include <sublet/detail/plan_requirements.hpp>
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/counterexample.hpp>
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
+#include <sublet/graph/internal/plan_requirements.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

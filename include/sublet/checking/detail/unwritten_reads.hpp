@@ -5,10 +5,10 @@
 /// Reads of a program with control flow: those at the ends of nodes, and those that some path has not
 /// written.
 
-#include <sublet/counterexample.hpp>
-#include <sublet/detail/plan_requirements.hpp>
+#include <sublet/core/counterexample.hpp>
+#include <sublet/core/units.hpp>
+#include <sublet/graph/internal/plan_requirements.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/units.hpp>
 
 #include <optional>
 #include <vector>

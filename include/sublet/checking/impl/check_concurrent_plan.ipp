@@ -4,10 +4,10 @@
 /// over is compared with that one by the order of steps.
 
 #include <sublet/checking/check_concurrent_plan.hpp>
-#include <sublet/checking/detail/places.hpp>
 #include <sublet/checking/detail/step_order.hpp>
-#include <sublet/detail/facts.hpp>
-#include <sublet/detail/sorting.hpp>
+#include <sublet/checking/internal/places.hpp>
+#include <sublet/core/internal/facts.hpp>
+#include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <cstdint>

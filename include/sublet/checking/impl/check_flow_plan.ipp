@@ -5,11 +5,11 @@
 
 #include <sublet/checking/check_flow_plan.hpp>
 #include <sublet/checking/detail/available_values.hpp>
-#include <sublet/checking/detail/places.hpp>
 #include <sublet/checking/detail/step_order.hpp>
 #include <sublet/checking/detail/unwritten_reads.hpp>
-#include <sublet/detail/facts.hpp>
-#include <sublet/detail/sorting.hpp>
+#include <sublet/checking/internal/places.hpp>
+#include <sublet/core/internal/facts.hpp>
+#include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 

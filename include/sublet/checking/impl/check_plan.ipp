@@ -4,10 +4,10 @@
 /// again (detail/plan_requirements.hpp) and share no code with a planner.
 
 #include <sublet/checking/check_plan.hpp>
-#include <sublet/checking/detail/places.hpp>
 #include <sublet/checking/detail/step_order.hpp>
-#include <sublet/detail/facts.hpp>
-#include <sublet/detail/sorting.hpp>
+#include <sublet/checking/internal/places.hpp>
+#include <sublet/core/internal/facts.hpp>
+#include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 

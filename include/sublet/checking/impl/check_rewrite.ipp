@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_rewrite.hpp>
-#include <sublet/detail/plan_requirements.hpp>
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/graph/internal/plan_requirements.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <cstddef>

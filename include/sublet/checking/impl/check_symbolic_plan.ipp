@@ -5,9 +5,9 @@
 
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
-#include <sublet/checking/detail/places.hpp>
-#include <sublet/detail/facts.hpp>
-#include <sublet/detail/sorting.hpp>
+#include <sublet/checking/internal/places.hpp>
+#include <sublet/core/internal/facts.hpp>
+#include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <cstdint>

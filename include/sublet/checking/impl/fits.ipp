@@ -4,9 +4,9 @@
 
 #include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/check_plan.hpp>
-#include <sublet/checking/detail/places.hpp>
 #include <sublet/checking/fits.hpp>
-#include <sublet/detail/facts.hpp>
+#include <sublet/checking/internal/places.hpp>
+#include <sublet/core/internal/facts.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <optional>

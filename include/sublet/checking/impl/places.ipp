@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/checking/detail/places.hpp>
-#include <sublet/detail/sorting.hpp>
+#include <sublet/checking/internal/places.hpp>
+#include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <bit>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/checking/detail/places.hpp>
 #include <sublet/checking/detail/stackings.hpp>
+#include <sublet/checking/internal/places.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <algorithm>

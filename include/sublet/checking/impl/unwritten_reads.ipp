@@ -4,8 +4,8 @@
 /// is one that some path has not written.
 
 #include <sublet/checking/detail/available_values.hpp>
-#include <sublet/checking/detail/places.hpp>
 #include <sublet/checking/detail/unwritten_reads.hpp>
+#include <sublet/checking/internal/places.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <utility>

@@ -6,11 +6,11 @@
 /// run, and a lower bound of its memory in O(touches + buffers + pairs) plus a matching at each position.
 
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/graph/concepts.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <atomic>
 #include <concepts>

@@ -12,11 +12,11 @@
 /// with the planner or the wait finder.
 
 #include <sublet/checking/check_streams.hpp>
+#include <sublet/core/plan.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
 
 #include <vector>
 

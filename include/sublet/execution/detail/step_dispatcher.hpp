@@ -5,9 +5,9 @@
 /// Dispatches ready steps to workers: list scheduling with a queue policy. Amortised O(1) per wait and one
 /// queue operation per step; workers without work spin, then sleep.
 
+#include <sublet/core/units.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/step_waits.hpp>
-#include <sublet/units.hpp>
 
 #include <atomic>
 #include <cstddef>

@@ -6,13 +6,13 @@
 /// inputs and outputs. A run costs O(touches) host operations for digests and storage.
 
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/execution/detail/executor_base.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/graph/concepts.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

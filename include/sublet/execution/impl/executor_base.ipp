@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/detail/overwrite_matching.hpp>
 #include <sublet/execution/detail/executor_base.hpp>
 #include <sublet/impl/config.hpp>
+#include <sublet/structures/internal/overwrite_matching.hpp>
 
 #include <algorithm>
 #include <cstdint>

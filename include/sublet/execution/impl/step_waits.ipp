@@ -3,9 +3,9 @@
 #include <sublet/analysis/versions.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/check_plan.hpp>
-#include <sublet/detail/transitive_reduction.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/impl/config.hpp>
+#include <sublet/structures/internal/transitive_reduction.hpp>
 
 #include <utility>
 

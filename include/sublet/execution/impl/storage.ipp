@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/checking/detail/places.hpp>
-#include <sublet/counterexample.hpp>
-#include <sublet/detail/sorting.hpp>
-#include <sublet/detail/unclear.hpp>
+#include <sublet/analysis/internal/unclear.hpp>
+#include <sublet/checking/internal/places.hpp>
+#include <sublet/core/counterexample.hpp>
+#include <sublet/core/internal/sorting.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/impl/config.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/detail/plan_requirements.hpp>
 #include <sublet/execution/stream_schedule.hpp>
+#include <sublet/graph/internal/plan_requirements.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <algorithm>

@@ -9,6 +9,8 @@
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
 #else
 
+#include <sublet/analysis/impl/contents.ipp>
+#include <sublet/analysis/impl/control_flow.ipp>
 #include <sublet/analysis/impl/copy_order.ipp>
 #include <sublet/analysis/impl/dependences.ipp>
 #include <sublet/analysis/impl/flatten.ipp>
@@ -17,6 +19,7 @@
 #include <sublet/analysis/impl/live_query.ipp>
 #include <sublet/analysis/impl/liveness.ipp>
 #include <sublet/analysis/impl/liveness_methods.ipp>
+#include <sublet/analysis/impl/unclear.ipp>
 #include <sublet/analysis/impl/versions.ipp>
 
 #endif

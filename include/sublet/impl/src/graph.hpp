@@ -9,7 +9,7 @@
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
 #else
 
-#include <sublet/graph/impl/control_flow.ipp>
+#include <sublet/graph/impl/plan_requirements.ipp>
 #include <sublet/graph/impl/program.ipp>
 #include <sublet/graph/impl/snapshot.ipp>
 

@@ -29,7 +29,6 @@
 #include <sublet/placement/impl/place_concurrently.ipp>
 #include <sublet/placement/impl/pools.ipp>
 #include <sublet/placement/impl/portfolio.ipp>
-#include <sublet/placement/impl/problem.ipp>
 #include <sublet/placement/impl/proofs.ipp>
 #include <sublet/placement/impl/replan.ipp>
 #include <sublet/placement/impl/sections.ipp>

@@ -5,13 +5,13 @@
 /// Exact minimum-peak ordering of a window: a bottleneck shortest path over its down-sets, with dominant
 /// moves. The result is optimal unless a limit is reached; the cost is exponential in the window's width.
 
-#include <sublet/detail/bit_rows.hpp>
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/ordering/detail/order_window.hpp>
 #include <sublet/ordering/detail/peak_walk.hpp>
-#include <sublet/units.hpp>
+#include <sublet/structures/internal/bit_rows.hpp>
 
 #include <bit>
 #include <cstddef>

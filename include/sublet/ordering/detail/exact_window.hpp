@@ -7,11 +7,11 @@
 /// sets is reached; it is never above that of the given order. The split at single nodes is from Ahn et al.,
 /// "Ordering chaos", MLSys 2020.
 
+#include <sublet/core/units.hpp>
 #include <sublet/ordering/detail/down_set_search.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/ordering/detail/order_window.hpp>
 #include <sublet/ordering/detail/peak_walk.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -5,11 +5,11 @@
 /// Greedy list scheduling by live bytes: of the ready nodes that fit below a goal, the one that leaves the
 /// fewest bytes live runs next, forwards or on the mirrored graph. A heuristic; O(E + touches log V).
 
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/ordering/detail/peak_walk.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

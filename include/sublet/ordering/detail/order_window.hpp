@@ -7,11 +7,11 @@
 /// down-sets of the others. An optimal order of the others, with these inserted, is optimal for the window.
 /// A move between two sets costs the touches of the nodes in which they differ.
 
-#include <sublet/detail/bit_rows.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/ordering/detail/peak_walk.hpp>
-#include <sublet/units.hpp>
+#include <sublet/structures/internal/bit_rows.hpp>
 
 #include <bit>
 #include <cstddef>

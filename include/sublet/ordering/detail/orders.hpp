@@ -9,12 +9,12 @@
 ///     improve_order                     exact search of windows around the peak, within a work budget
 ///     exact_order                       optimal with a proof; exponential in the width of the graph
 
+#include <sublet/core/units.hpp>
 #include <sublet/ordering/detail/exact_window.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/ordering/detail/order_window.hpp>
 #include <sublet/ordering/detail/peak_walk.hpp>
 #include <sublet/ordering/node_order.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -7,9 +7,9 @@
 /// Holds the limits of an order search and its best order. topological() returns the listed order if it is
 /// feasible, else the nearest (Kahn, "Topological sorting of large networks", CACM 5, 1962).
 
+#include <sublet/core/units.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/ordering/node_order.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

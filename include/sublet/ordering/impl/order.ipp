@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/detail/facts.hpp>
+#include <sublet/core/internal/facts.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/ordering/order.hpp>

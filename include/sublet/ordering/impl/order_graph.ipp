@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/versions.hpp>
-#include <sublet/detail/overwrite_matching.hpp>
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
+#include <sublet/structures/internal/overwrite_matching.hpp>
 
 #include <algorithm>
 #include <bit>

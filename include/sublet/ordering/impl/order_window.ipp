@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/detail/overwrite_matching.hpp>
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/detail/order_window.hpp>
+#include <sublet/structures/internal/overwrite_matching.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/detail/overwrite_matching.hpp>
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/detail/peak_walk.hpp>
+#include <sublet/structures/internal/overwrite_matching.hpp>
 
 #include <queue>
 #include <utility>

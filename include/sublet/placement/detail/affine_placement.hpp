@@ -6,8 +6,8 @@
 /// earlier ones (stack_affine) or into gaps (fit_affine), and hill climbing over the order (improve_affine).
 /// No guaranteed factor.
 
-#include <sublet/symbolic_plan.hpp>
-#include <sublet/units.hpp>
+#include <sublet/core/symbolic_plan.hpp>
+#include <sublet/core/units.hpp>
 
 #include <cstdint>
 #include <vector>

@@ -5,12 +5,12 @@
 /// The best of several constructive heuristics for placing shapes: best fit away from the peak, bottom-left
 /// fit, and fit() into gaps, with several orders. No guaranteed factor; stops at the lower bound.
 
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/placement/detail/bound.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

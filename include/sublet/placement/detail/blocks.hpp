@@ -4,12 +4,12 @@
 
 /// The division of a pool into blocks of a largest size.
 
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/placement/detail/bound.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
-#include <sublet/plan.hpp>
-#include <sublet/units.hpp>
 
 #include <cstdint>
 #include <vector>

@@ -4,10 +4,10 @@
 
 /// Lower bounds of shapes: bytes live at a position, tops of pins, padding, and stacks.
 
+#include <sublet/core/placement_problem.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
-#include <sublet/placement/problem.hpp>
-#include <sublet/units.hpp>
 
 #include <cstdint>
 #include <vector>

@@ -4,10 +4,10 @@
 
 /// Placement with a begin and an end of each buffer for every thread (vector clocks).
 
+#include <sublet/core/placement_problem.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/placement/detail/concurrent.hpp>
-#include <sublet/placement/engine/pack_options.hpp>
-#include <sublet/placement/problem.hpp>
-#include <sublet/units.hpp>
+#include <sublet/placement/internal/pack_options.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -12,10 +12,10 @@
 /// A graph search from one buffer of each group adds up distances. A buffer that is reached twice must get
 /// the same distance; otherwise the colocations contradict each other.
 
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/placement_problem.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/placement/detail/search_control.hpp>
-#include <sublet/placement/problem.hpp>
-#include <sublet/units.hpp>
 
 #include <cstdint>
 #include <vector>

@@ -5,10 +5,10 @@
 /// Rectangles that fit together without a gap become one: what is left is a smaller problem, and each of its
 /// packings is one of all shapes. If the shapes fill a rectangle, often one is left, and it is the optimum.
 
+#include <sublet/core/units.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

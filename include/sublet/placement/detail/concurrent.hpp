@@ -5,11 +5,11 @@
 /// Placement of buffers by pairwise conflicts, for steps of which only a partial order is known: first fit
 /// in several orders, then local search over orders. No guaranteed factor.
 
-#include <sublet/detail/segment_tree.hpp>
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/placement_problem.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/placement/detail/fit.hpp>
-#include <sublet/placement/problem.hpp>
-#include <sublet/units.hpp>
+#include <sublet/structures/internal/segment_tree.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -5,11 +5,11 @@
 /// Greedy placement: shapes in a given order, each into a gap that the earlier ones left; and the orders.
 /// No guaranteed factor. A query visits O(log p) unions of bytes, p = positions, for any number of shapes.
 
-#include <sublet/detail/segment_tree.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/placement/detail/bound.hpp>
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
-#include <sublet/units.hpp>
+#include <sublet/structures/internal/segment_tree.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -8,12 +8,12 @@
 /// shapes. Source: Nagata and Bräysy, "A powerful route minimization heuristic for the vehicle routing
 /// problem with time windows", Operations Research Letters 37, 2009.
 
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/placement/detail/bound.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -5,10 +5,10 @@
 /// A minimal set of shapes that cannot be stacked within a capacity, for errors and proofs. It is two pins
 /// that overlap, or the result of a deletion filter that calls the exact search at most once per shape.
 
-#include <sublet/detail/segment_tree.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
-#include <sublet/units.hpp>
+#include <sublet/structures/internal/segment_tree.hpp>
 
 #include <cstddef>
 #include <cstdint>

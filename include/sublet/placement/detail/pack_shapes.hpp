@@ -2,16 +2,16 @@
 #ifndef SUBLET_PLACEMENT_DETAIL_PACK_SHAPES_HPP
 #define SUBLET_PLACEMENT_DETAIL_PACK_SHAPES_HPP
 
-/// The placement of the shapes of one pool: orders, cuts, ejection, search, as engine/pack.hpp draws it.
+/// The placement of the shapes of one pool: orders, cuts, ejection, search, as internal/pack.hpp draws it.
 
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/placement_problem.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/placement/detail/bound.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
-#include <sublet/placement/engine/pack_options.hpp>
-#include <sublet/placement/problem.hpp>
-#include <sublet/units.hpp>
+#include <sublet/placement/internal/pack_options.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -13,10 +13,10 @@
 /// Positions are replaced by their ranks among those where a piece begins or ends: overlaps are unchanged,
 /// and there are at most twice as many as pieces.
 
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/placement_problem.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/placement/detail/search_control.hpp>
-#include <sublet/placement/problem.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <vector>

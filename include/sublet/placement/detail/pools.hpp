@@ -5,12 +5,12 @@
 /// The placement of each pool by itself: its members become shapes, something packs these, and the result is
 /// one of buffers again.
 
+#include <sublet/core/placement_problem.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/placement/detail/bound.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
-#include <sublet/placement/problem.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

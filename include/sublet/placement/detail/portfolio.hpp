@@ -5,12 +5,12 @@
 /// A portfolio of exact searches with a common node budget: can shapes be stacked within a capacity (decide),
 /// and what is their lowest stacking (minimize)? Exponential at worst; at most `nodes` nodes of O(n) each.
 
+#include <sublet/core/units.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/search.hpp>
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/sections.hpp>
 #include <sublet/placement/detail/shapes.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

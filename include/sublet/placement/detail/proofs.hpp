@@ -4,10 +4,10 @@
 
 /// What is proved of shapes, in terms of the buffers of a problem.
 
+#include <sublet/core/placement_problem.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/placement/detail/bound.hpp>
 #include <sublet/placement/detail/shapes.hpp>
-#include <sublet/placement/problem.hpp>
-#include <sublet/units.hpp>
 
 #include <cstdint>
 #include <vector>

@@ -4,10 +4,10 @@
 
 /// Placement that moves few bytes of a previous one. No guaranteed factor.
 
+#include <sublet/core/placement_problem.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/placement/detail/search_control.hpp>
-#include <sublet/placement/engine/pack_options.hpp>
-#include <sublet/placement/problem.hpp>
-#include <sublet/units.hpp>
+#include <sublet/placement/internal/pack_options.hpp>
 
 #include <vector>
 

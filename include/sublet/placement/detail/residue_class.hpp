@@ -12,7 +12,7 @@
 /// 11 and so on. The intersection of two classes is empty or again a class; if several are pairwise
 /// compatible, all are (Chinese remainder theorem).
 
-#include <sublet/units.hpp>
+#include <sublet/core/units.hpp>
 
 #include <cstdint>
 

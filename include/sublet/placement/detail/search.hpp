@@ -5,10 +5,10 @@
 /// The exact search: a branch and bound that decides whether shapes can be stacked within a capacity. It
 /// branches on one shape at a time, and prunes by section bounds, conflict sets and time components.
 
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/placement/detail/search_state.hpp>
 #include <sublet/placement/detail/sections.hpp>
-#include <sublet/units.hpp>
 
 #include <bit>
 #include <cstddef>

@@ -13,7 +13,7 @@
 /// Parallel tasks give the result of sequential ones: of the tasks that succeed the one with the lowest
 /// number wins, and a task with a higher number than a success may give up.
 
-#include <sublet/units.hpp>
+#include <sublet/core/units.hpp>
 
 #include <atomic>
 #include <concepts>

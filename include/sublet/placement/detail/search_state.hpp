@@ -7,8 +7,8 @@
 /// conflict is explained by the decisions that caused it, so the search skips those that did not. Both
 /// decisions keep the search exact.
 
+#include <sublet/core/units.hpp>
 #include <sublet/placement/detail/sections.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

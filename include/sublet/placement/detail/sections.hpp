@@ -5,8 +5,8 @@
 /// The input of the exact search: shapes in small integer units, the distances of those that are live
 /// together, and the sections of time. O(n + pairs + section members) as a rule.
 
+#include <sublet/core/units.hpp>
 #include <sublet/placement/detail/shapes.hpp>
-#include <sublet/units.hpp>
 
 #include <cstdint>
 #include <limits>

@@ -6,12 +6,12 @@
 /// of positions with a residue class of origins and perhaps a pin. O(n log n), n = buffers, gaps and
 /// colocations.
 
+#include <sublet/core/placement_problem.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/placement/detail/colocation.hpp>
 #include <sublet/placement/detail/pieces.hpp>
 #include <sublet/placement/detail/residue_class.hpp>
 #include <sublet/placement/detail/search_control.hpp>
-#include <sublet/placement/problem.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

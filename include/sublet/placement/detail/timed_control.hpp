@@ -6,8 +6,8 @@
 /// threads changes the time to a result, not the result; a limit or a stop request ends the search early.
 /// Reports come at a new result or 100 ms after the last, and never overlap.
 
+#include <sublet/core/units.hpp>
 #include <sublet/placement/detail/search_control.hpp>
-#include <sublet/units.hpp>
 
 #include <atomic>
 #include <chrono>

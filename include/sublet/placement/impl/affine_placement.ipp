@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/detail/segment_tree.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/affine_placement.hpp>
+#include <sublet/structures/internal/segment_tree.hpp>
 
 #include <cstddef>
 #include <utility>

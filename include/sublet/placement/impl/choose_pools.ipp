@@ -9,7 +9,7 @@
 #include <sublet/placement/detail/pack_shapes.hpp>
 #include <sublet/placement/detail/pools.hpp>
 #include <sublet/placement/detail/proofs.hpp>
-#include <sublet/placement/engine/choose_pools.hpp>
+#include <sublet/placement/internal/choose_pools.hpp>
 
 #include <bit>
 #include <span>

@@ -5,7 +5,7 @@
 
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/clocks.hpp>
-#include <sublet/placement/engine/place_concurrently.hpp>
+#include <sublet/placement/internal/place_concurrently.hpp>
 
 #include <algorithm>
 #include <span>

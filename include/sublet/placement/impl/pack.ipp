@@ -5,7 +5,7 @@
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/pack_shapes.hpp>
 #include <sublet/placement/detail/pools.hpp>
-#include <sublet/placement/engine/pack.hpp>
+#include <sublet/placement/internal/pack.hpp>
 
 namespace sublet::detail {
 

@@ -6,8 +6,8 @@
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/affine_placement.hpp>
 #include <sublet/placement/detail/best_packing.hpp>
-#include <sublet/placement/engine/pack.hpp>
-#include <sublet/placement/engine/pack_symbolic.hpp>
+#include <sublet/placement/internal/pack.hpp>
+#include <sublet/placement/internal/pack_symbolic.hpp>
 
 #include <utility>
 

@@ -3,8 +3,8 @@
 /// Conflicts that are those of live ranges are placed by pack().
 
 #include <sublet/impl/config.hpp>
-#include <sublet/placement/engine/pack.hpp>
-#include <sublet/placement/engine/place_concurrently.hpp>
+#include <sublet/placement/internal/pack.hpp>
+#include <sublet/placement/internal/place_concurrently.hpp>
 
 namespace sublet::detail {
 

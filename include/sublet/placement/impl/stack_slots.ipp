@@ -2,9 +2,9 @@
 
 /// Slots lie one above the other, the coarsest alignment first, so that no padding is between them.
 
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/placement/engine/stack_slots.hpp>
+#include <sublet/placement/internal/stack_slots.hpp>
 
 namespace sublet::detail {
 

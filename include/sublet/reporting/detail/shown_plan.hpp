@@ -10,9 +10,9 @@
 ///
 /// So no result without a plan is written as if it had one.
 
-#include <sublet/detail/text.hpp>
-#include <sublet/errors.hpp>
-#include <sublet/plan.hpp>
+#include <sublet/core/errors.hpp>
+#include <sublet/core/internal/text.hpp>
+#include <sublet/core/plan.hpp>
 #include <sublet/reporting/names.hpp>
 
 #include <concepts>

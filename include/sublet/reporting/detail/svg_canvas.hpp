@@ -12,9 +12,9 @@
 ///
 /// Lengths are integers in 1/100 pixel and y grows downwards, so the file is the same on every machine.
 
-#include <sublet/detail/text.hpp>
+#include <sublet/core/internal/text.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/reporting/names.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -6,11 +6,11 @@
 /// live bytes as a curve, and a rectangle of live range by addresses for each buffer of a pool. Kinds and
 /// curve take O(n log n) for n buffers, however many positions there are; the curve never loses the peak.
 
-#include <sublet/detail/text.hpp>
-#include <sublet/plan.hpp>
+#include <sublet/core/internal/text.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/reporting/detail/svg_canvas.hpp>
 #include <sublet/reporting/names.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

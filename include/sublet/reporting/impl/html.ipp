@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/reporting/detail/html_page.hpp>

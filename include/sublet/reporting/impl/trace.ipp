@@ -2,7 +2,7 @@
 #include <sublet/impl/config.hpp>
 #include <sublet/reporting/trace.hpp>
 
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/internal/sorting.hpp>
 #include <sublet/reporting/detail/svg_map.hpp>
 
 #include <algorithm>

@@ -8,10 +8,10 @@
 /// walk needs no preparation.
 
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/detail/range_sets.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/units.hpp>
+#include <sublet/structures/internal/range_sets.hpp>
 
 #include <cstddef>
 #include <cstdint>

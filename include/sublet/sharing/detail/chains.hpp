@@ -8,14 +8,14 @@
 /// fewest bytes in any interference graph, exponential but limited by a work budget.
 
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/detail/bit_rows.hpp>
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
-#include <sublet/plan.hpp>
 #include <sublet/sharing/detail/largest_first.hpp>
 #include <sublet/sharing/detail/range_matching.hpp>
 #include <sublet/sharing/detail/tokens.hpp>
-#include <sublet/units.hpp>
+#include <sublet/structures/internal/bit_rows.hpp>
 
 #include <concepts>
 #include <cstddef>

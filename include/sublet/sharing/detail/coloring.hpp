@@ -6,8 +6,8 @@
 /// All are greedy and take O((V + E) log V) at most. Every graph must have each edge once in the rows of both
 /// its ends, and no loops.
 
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
-#include <sublet/units.hpp>
 
 #include <cstdint>
 #include <vector>

@@ -6,9 +6,9 @@
 /// improved by relinking chains while that saves bytes. A heuristic, often at its bound least_slot_bytes().
 
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/plan.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/sharing/detail/range_matching.hpp>
-#include <sublet/units.hpp>
 
 #include <array>
 #include <cstddef>

@@ -6,8 +6,8 @@
 /// ranges of columns (Hopcroft and Karp 1973); the cost depends on the number of ranges, not of pairs.
 
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/detail/sorting.hpp>
-#include <sublet/units.hpp>
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -6,9 +6,9 @@
 /// the lower bound, dominated vertices are merged first, and each vector of slot sizes is tested by a list
 /// colouring. Exponential in the worst case, limited by a work budget.
 
-#include <sublet/detail/bit_rows.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
-#include <sublet/units.hpp>
+#include <sublet/structures/internal/bit_rows.hpp>
 
 #include <bit>
 #include <cstddef>

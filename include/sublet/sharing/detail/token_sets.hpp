@@ -6,9 +6,9 @@
 /// the list of buffers that wait for a token. Exact unless a limit on ranges is set; one pass over the edges.
 
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/detail/sorting.hpp>
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
-#include <sublet/units.hpp>
 
 #include <cstddef>
 #include <cstdint>

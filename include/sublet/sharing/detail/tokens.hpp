@@ -6,11 +6,11 @@
 /// memonger), and the rule by which a buffer chooses among free slots. A heuristic for graphs of any size.
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/plan.hpp>
 #include <sublet/sharing/detail/token_sets.hpp>
-#include <sublet/units.hpp>
 
 #include <concepts>
 #include <cstddef>

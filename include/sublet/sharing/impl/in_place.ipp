@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/control_flow.hpp>
 #include <sublet/analysis/liveness.hpp>
-#include <sublet/graph/control_flow.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/in_place.hpp>
 

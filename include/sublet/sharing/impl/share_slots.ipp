@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/detail/facts.hpp>
+#include <sublet/core/internal/facts.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/detail/chains.hpp>

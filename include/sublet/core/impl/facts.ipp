@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/core/internal/facts.hpp>
+#include <sublet/impl/config.hpp>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace sublet::detail {
+
+SUBLET_DECL asked_options<plan_options> tabulated_options(plan_options const& given, std::size_t values)
+{
+    asked_options<plan_options> asked(given);
+    each_value_fact([&](auto const& fact) { asked.ask(fact.member, values); });
+    return asked;
+}
+
+SUBLET_DECL asked_options<symbolic_options> tabulated_options(symbolic_options const& given,
+                                                              std::size_t values)
+{
+    asked_options<symbolic_options> asked(given);
+    each_value_fact([&](auto const& fact) {
+        if (fact.symbolic != nullptr) asked.ask(fact.symbolic, values);
+    });
+    return asked;
+}
+
+SUBLET_DECL plan_options options_of_copies(plan_options const& asked, std::size_t before, own_facts const& own)
+{
+    std::size_t const values = own.origin.size();
+    plan_options made = asked;
+    each_value_fact([&](auto const& fact) {
+        if (fact.copied == copied_fact::own) return;
+        auto const of = (asked.*fact.member).tabulate(before, fact.name);
+        auto copies = of;
+        copies.resize(values);
+        for (value_id v = 0; v != values; ++v) copies[v] = of[own.origin[v]];
+        made.*fact.member = std::move(copies);
+    });
+    made.role = own.role;
+    made.alias_of = own.alias_of;
+    made.view_offset = own.view_offset;
+    if (asked.pool_choices.empty()) return made;
+    std::vector<sort_key> copies; // {value before, value}, ascending
+    for (auto v = value_id::of(before); v < values; ++v)
+        if (own.alias_of[v] == no_value && !has_role(own.role[v], value_role::external))
+            copies.push_back({own.origin[v], 0, v});
+    sort_by_key(copies);
+    for (plan_options::pool_choice const& choice : asked.pool_choices) {
+        std::size_t i = partition_point(copies.size(), [&](std::size_t k) { return copies[k].key >= choice.value; });
+        for (; i != copies.size() && copies[i].key == choice.value; ++i)
+            made.pool_choices.push_back({value_id{copies[i].id}, choice.pool, choice.cost});
+    }
+    return made;
+}
+
+} // namespace sublet::detail

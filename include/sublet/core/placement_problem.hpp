@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_CORE_PLACEMENT_PROBLEM_HPP
+#define SUBLET_CORE_PLACEMENT_PROBLEM_HPP
+
+/// The input of offset placement (buffers with sizes, live ranges, pools, pins and gaps) and its result:
+/// offsets, and for each pool the height and a proved lower bound. Minimising the height is NP-hard (dynamic
+/// storage allocation; Garey and Johnson, 1979, problem SR2); the most bytes live at one position are a
+/// lower bound, and often reached.
+
+#include <sublet/core/counterexample.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+// --- problem ---------------------------------------------------------------------------------------------
+
+/// Dynamic storage allocation: rectangles with fixed horizontal position that may slide up and down.
+///
+///     offset
+///       96 |     +-------+
+///          |     |   c   |             width   the live range of a buffer, fixed
+///       64 |---+ +---+---+             height  its size
+///          | a |     | d |             below   its offset: the unknown
+///       32 |---+-----+ .-|             the highest top is the height of the arena
+///          |    b    |_| |
+///        0 +---------+---+--> position
+///
+/// During a gap, none of a buffer's bytes matter, or only a window of them (below d: the bytes that it leaves
+/// free at first), and others may lie there. A search enumerates *stackings*: in some order, each buffer lies
+/// above all earlier ones that it is live with, by the distance that their windows require. If each buffer
+/// has a byte that matters whenever any of its bytes do, every placement is a stacking: of two buffers, the
+/// one with the higher byte is above the other at all positions. A buffer with windows that have no byte in
+/// common may be *threaded* through others: above one of them now and below it later. Heuristics find such
+/// placements, but no search exhausts them: bounds on them come only from live bytes, pins and sizes.
+///
+/// If several threads use the buffers, vector clocks may replace the live ranges: one counter a thread, where
+/// each buffer begins and where it ends. v may take over the bytes of u exactly if no counter of the end of u
+/// is above that of the begin of v; if neither may take over those of the other, they conflict.
+///
+///     thread 0   0    1    2    3    4             a   begin 0:0   end 2:1
+///       a        [=========)                       b   begin 0:1   end 3:3
+///       b        [==============)                  c   begin 2:3   end 4:5
+///       c                  [=========)
+///     thread 1   0    1    2    3    4    5        c may take over a: 2:1 is nowhere above 2:3
+///       a        [====)                            b conflicts with c, since 3 > 2, and with a, since 2 > 0
+///       b             [=========)
+///       c                       [=========)        clocks of a single thread are live ranges
+
+namespace sublet {
+
+/// Buffers of one pool must not overlap in bytes while they are live together.
+struct placement_problem {
+    /// What is to be placed.
+    struct buffer {
+        live_range life;     ///< the positions at which it occupies its bytes; ignored if there are clocks
+        byte_count size = 0; ///< 0: it needs no offset
+        byte_count alignment = 1; ///< >= 1, any integer
+        pool_id pool = 0;         ///< the pool to lie in, if it has no choices
+        byte_count pinned = no_offset;    ///< the required offset
+        byte_count preferred = no_offset; ///< the offset to take if that costs no height
+    };
+
+    /// During `when` only the bytes [begin, end) of the buffer matter, relative to its offset; none if the
+    /// range is empty. Gaps of a buffer do not overlap; parts outside of its live range are ignored.
+    struct gap {
+        buffer_id buffer = no_buffer; ///< the buffer with the gap
+        live_range when;              ///< the positions of the gap
+        byte_count begin = 0;         ///< the first byte that matters then
+        byte_count end = 0;           ///< behind the last one
+    };
+
+    /// `buffer` lies `distance` bytes above `anchor`. Both are parts of one piece of storage: they may
+    /// overlap each other, and at each position the storage occupies all bytes from the lowest to the
+    /// highest of its live parts.
+    struct colocation {
+        buffer_id buffer = no_buffer; ///< the upper part
+        buffer_id anchor = no_buffer; ///< the part that it is measured from
+        byte_count distance = 0;      ///< in bytes, from begin to begin
+    };
+
+    /// `buffer` may be in `pool`, at a cost. A buffer without choices is in its own pool, at no cost; of
+    /// colocated buffers the anchor chooses.
+    struct choice {
+        buffer_id buffer = no_buffer; ///< the buffer that may choose
+        pool_id pool = 0;             ///< a pool that it may be in
+        byte_count cost = 0;          ///< what is added up, in any unit
+    };
+
+    /// Vector clocks instead of live ranges. A buffer with an end equal to its begin needs no bytes.
+    struct clock_table {
+        std::uint32_t threads = 0; ///< 0: there are none, and `life` counts; otherwise `life` is ignored
+        std::vector<std::uint32_t> begin; ///< by buffer, then by thread
+        std::vector<std::uint32_t> end;   ///< likewise; no counter is below that of the begin
+    };
+
+    table<buffer_id, placement_problem::buffer> buffers; ///< numbered from 0
+    table<pool_id, pool_limits> pools = {};              ///< one not listed has no limits
+    std::vector<placement_problem::gap> gaps = {}; ///< in any order
+    std::vector<placement_problem::colocation> colocated = {}; ///< in any order
+    std::vector<placement_problem::choice> choices = {};       ///< in any order
+    placement_problem::clock_table clocks = {}; ///< not together with gaps or colocations
+};
+
+namespace detail {
+
+/// One more than the highest pool id that the problem names.
+/// Throws: precondition_error for a pool id beyond 65535: pools are numbered densely.
+[[nodiscard]] std::size_t pool_count(placement_problem const& problem);
+
+} // namespace detail
+
+// --- result ----------------------------------------------------------------------------------------------
+
+/// The offsets of a problem, with the height, the bound and the proof of each pool.
+///
+///     optimal      the height equals the proved bound (with objective::fit: it fits the capacity)
+///     feasible     fits its pools, and is `height - lower_bound` above the proved bound
+///     limit        does not fit, and infeasibility is not proved: the budget ended, or windows let buffers
+///                  be threaded through each other (problem.hpp)
+///     infeasible   the proved bound exceeds the capacity: nothing fits
+///
+/// The result of place() converts to false with the last two: the error names the first such pool, and what
+/// does not fit. The offsets are then those of the lowest placement found, unless pins or parts contradict
+/// each other. checking/check_placement.hpp checks a result; it shares no code with placement.
+struct placement : verdict {
+    /// Why no placement of a pool is lower.
+    struct proof {
+        /// The kinds of proof that no placement of a pool is lower than `bytes`.
+        enum class reason : std::uint8_t {
+            nothing,        ///< the bound is 0
+            live_bytes,     ///< the parts of buffers live at `position` (of `thread`) have `bytes` bytes
+            antichain,      ///< by clocks `buffers`, of `bytes` bytes in all, conflict with each other
+            top_of_pin,     ///< `buffers[0]` ends there: by its pin or by its size
+            exhausted,      ///< search or padding: no stacking of `buffers` is lower; they cannot be threaded
+            given,          ///< the caller gave the bound
+            pin_misaligned, ///< impossible: the pin of `buffers[0]` violates its alignment
+            over_block,     ///< impossible: `buffers[0]`, from its pin on, is larger than the largest block
+            pins_clash,     ///< impossible: `buffers[0]` and `buffers[1]` are pinned onto each other
+            parts_clash ///< impossible: pins or distances of the colocated `buffers[0]` and `[1]` contradict
+        };
+
+        placement::proof::reason kind = placement::proof::reason::nothing; ///< the kind of proof
+        byte_count bytes = 0; ///< `no_limit`: no height is possible
+        position_id position = 0;            ///< where the bytes are live, for `live_bytes`
+        std::vector<buffer_id> buffers = {}; ///< small: with `exhausted` minimal, unless timed out
+        std::uint32_t thread = 0;            ///< with clocks: the thread that counts to `position`
+    };
+
+    /// What is asked for.
+    enum class objective : std::uint8_t {
+        minimize, ///< as low as possible
+        fit       ///< within the capacities: whatever fits is optimal
+    };
+
+    /// Options that are not in the problem.
+    struct question {
+        placement::objective objective = placement::objective::minimize; ///< what is asked for
+        std::span<byte_count const> previous = {}; ///< old offsets by buffer; `no_offset` or missing: none
+    };
+
+    /// How good a placement is, from the best to the worst.
+    enum class outcome : std::uint8_t { optimal, feasible, limit, infeasible };
+
+    /// The result for one pool.
+    struct pool_result {
+        byte_count height = 0;      ///< the end of its highest buffer: the bytes of its arena
+        byte_count lower_bound = 0; ///< the `bytes` of the proof, if a placement exists
+        position_id peak_position =
+            0;                      ///< the first with the most live bytes; 0 with clocks of several threads
+        std::uint32_t packings = 0; ///< orders tried; the fast ones at first count as one
+        std::uint64_t nodes = 0;    ///< of the exact search
+        placement::proof proof = {};                             ///< of the lower bound
+        placement::outcome status = placement::outcome::optimal; ///< how good it is
+        std::vector<memory_plan::block> blocks = {}; ///< ascending, if the pool has a largest block
+    };
+
+    table<buffer_id, byte_count> offset = {};          ///< `no_offset` if it needs no bytes, or has no place
+    table<pool_id, placement::pool_result> pools = {}; ///< of each pool
+    table<buffer_id, pool_id> pool_of = {};            ///< if there were choices; else empty
+    placement::outcome status = placement::outcome::optimal; ///< the worst of all pools
+    pool_id pool = 0;                                        ///< the first with that status
+    byte_count cost = 0;                                     ///< of the chosen pools
+    byte_count cost_bound = 0;                               ///< with every buffer in its cheapest pool
+    byte_count moved_bytes = 0; ///< relative to the previous placement, if one was given
+    bool is_cut_short = false;  ///< place_concurrently(): the visits ended before all orders were tried
+    bool is_timed_out = false;  ///< a time limit or a stop request may have changed the result
+};
+
+namespace detail {
+
+/// The status that height and bound imply; a pool that cannot be placed at any height is infeasible.
+[[nodiscard]] constexpr placement::outcome status_of(byte_count height, byte_count bound, byte_count capacity,
+                                                     placement::objective objective = {}) noexcept
+{
+    if (bound > capacity || bound == no_limit) return placement::outcome::infeasible;
+    if (height > capacity) return placement::outcome::limit;
+    bool const is_met = height == bound || objective == placement::objective::fit;
+    return is_met ? placement::outcome::optimal : placement::outcome::feasible;
+}
+
+[[nodiscard]] inline pool_limits limits_of(placement_problem const& problem, pool_id pool)
+{
+    return pool < problem.pools.size() ? problem.pools[pool] : pool_limits{};
+}
+
+void set_overall_status(placement& all);
+
+/// What does not fit in the first pool with the worst status, in terms of buffers; none if all fit.
+[[nodiscard]] std::optional<counterexample> why_not_placed(placement_problem const& problem,
+                                                           placement const& placed);
+
+} // namespace detail
+
+} // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/core/impl/placement_problem.ipp>
+#endif
+
+#endif

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_IMPL_SRC_PLANNING_HPP
+#define SUBLET_IMPL_SRC_PLANNING_HPP
+
+/// The definitions of planners, for one source file of a program that defines
+/// SUBLET_SEPARATE_COMPILATION in all of them.
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
+#else
+
+#include <sublet/planning/impl/advise.ipp>
+#include <sublet/planning/impl/advise_memory.ipp>
+#include <sublet/planning/impl/antichain.ipp>
+#include <sublet/planning/impl/plan_concurrent.ipp>
+#include <sublet/planning/impl/plan_flow.ipp>
+#include <sublet/planning/impl/plan_handoffs.ipp>
+#include <sublet/planning/impl/plan_memory.ipp>
+#include <sublet/planning/impl/plan_nested.ipp>
+#include <sublet/planning/impl/plan_symbolic.ipp>
+#include <sublet/planning/impl/planned_buffers.ipp>
+#include <sublet/planning/impl/reuse_network.ipp>
+#include <sublet/planning/impl/schedule.ipp>
+
+#endif
+#endif

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/core/internal/facts.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/plan_nested.hpp>
+
+#include <utility>
+
+namespace sublet {
+
+namespace detail {
+
+SUBLET_DECL plan_options flat_options(flat_tree const& flat, table<program_id, plan_options> const& options)
+{
+    std::size_t const programs = flat.flat_of.size();
+    SUBLET_EXPECTS(options.size() == programs, "sublet: a tree of % programs has options for % of them",
+                   programs, options.size());
+    for (plan_options const& o : options)
+        SUBLET_EXPECTS(o.order.empty(),
+                       "sublet: nested programs are planned in listed order, without options.order");
+    // By flat value; a spare has the size, alignment and pool of the value that it holds.
+    auto lift = [&](auto property, char const* name) {
+        auto const all = (options[0].*property).tabulate(flat.flat_of[0].size(), name);
+        auto lifted = all;
+        lifted.resize(flat.value_of.size());
+        for (program_id i = 1; i != programs; ++i) {
+            auto const own = (options[i].*property).tabulate(flat.flat_of[i].size(), name);
+            for (value_id v = 0; v != own.size(); ++v) {
+                value_id const to = flat.flat_of[i][v];
+                if (flat.value_of[to] == detail::tree_value{i, v}) lifted[to] = own[v];
+            }
+        }
+        for (value_id s = flat.first_spare; s != flat.value_of.size(); ++s) {
+            auto const [program, value] = flat.value_of[s];
+            lifted[s] = lifted[flat.flat_of[program][value]];
+        }
+        return lifted;
+    };
+    auto same_pools = [](table<pool_id, pool_limits> const& a, table<pool_id, pool_limits> const& b) {
+        bool same = a.size() == b.size();
+        for (pool_id i = 0; same && i != a.size(); ++i)
+            same = a[i].capacity == b[i].capacity && a[i].alignment == b[i].alignment &&
+                   a[i].largest_block == b[i].largest_block;
+        return same;
+    };
+    for (program_id i = 1; i != programs; ++i) {
+        SUBLET_EXPECTS(options[i].pools.empty() || same_pools(options[i].pools, options[0].pools),
+                       "sublet: body % has pools that are not those of the root: say all pools there", i);
+        SUBLET_EXPECTS(options[i].in_place || !options[0].in_place,
+                       "sublet: body % forbids in-place pairs and the root does not: say it there", i);
+    }
+    plan_options all = options[0];
+    detail::each_value_fact([&](auto const& fact) { all.*fact.member = lift(fact.member, fact.name); });
+    all.pool_choices.clear();
+    for (program_id i = 0; i != programs; ++i)
+        for (plan_options::pool_choice choice : options[i].pool_choices) {
+            SUBLET_EXPECTS(choice.value < flat.flat_of[i].size(),
+                           "sublet: a choice names value %, but there are only % values", choice.value,
+                           flat.flat_of[i].size());
+            value_id const to = flat.flat_of[i][choice.value];
+            SUBLET_EXPECTS((flat.value_of[to] == detail::tree_value{i, choice.value}),
+                           "sublet: body % chooses pools for value %, which it captures: say it of value % of "
+                           "program %",
+                           i, choice.value, flat.value_of[to].value, flat.value_of[to].program);
+            choice.value = to;
+            all.pool_choices.push_back(choice);
+        }
+    std::size_t const values = flat.value_of.size();
+    auto eligible = all.eligible.tabulate(values);
+    auto role = all.role.tabulate(values);
+    auto alias_of = all.alias_of.tabulate(values);
+    auto view_offset = all.view_offset.tabulate(values);
+    auto pinned = all.pinned.tabulate(values);
+    for (value_id v = 0; v != flat.value_of.size(); ++v) {
+        auto const [program, value] = flat.value_of[v];
+        if (v >= flat.first_spare) {
+            eligible[v] = true;
+            role[v] = value_role::intermediate;
+            alias_of[v] = no_value;
+            view_offset[v] = 0;
+            pinned[v] = no_offset;
+            continue;
+        }
+        if (alias_of[v] != no_value) {
+            SUBLET_EXPECTS(alias_of[v] < flat.flat_of[program].size(),
+                           "sublet: view % of program % names value %, but it has only % values", v, program,
+                           alias_of[v], flat.flat_of[program].size());
+            alias_of[v] = flat.flat_of[program][alias_of[v]];
+        }
+        bool const is_boundary =
+            has_role(role[v], value_role::input) || has_role(role[v], value_role::output);
+        SUBLET_EXPECTS(program == 0 || !is_boundary,
+                       "sublet: value % of body % is an input or an output: bind it, or capture one", v,
+                       program);
+    }
+    all.eligible = std::move(eligible);
+    all.role = std::move(role);
+    all.alias_of = std::move(alias_of);
+    all.view_offset = std::move(view_offset);
+    all.pinned = std::move(pinned);
+    return all;
+}
+
+SUBLET_DECL std::optional<counterexample> unlike_borders(program_tree const& tree, flat_tree const& flat,
+                                                         table<program_id, plan_options> const& options,
+                                                         plan_options const& all)
+{
+    buffer_classes const classes =
+        aliases(flat.value_of.size(), [&all](value_id v) { return all.alias_of[v]; });
+    table<value_id, byte_count> const offset =
+        offsets_in_roots(all.alias_of.tabulate(flat.value_of.size()), all.view_offset.tabulate(flat.value_of.size()));
+    auto root = [&classes](value_id v) { return classes.root[classes.buffer_of[v]]; };
+    plan_options const nothing{.bytes = no_size}; // is said
+    std::optional<counterexample> found;
+    auto unlike = [&found](fault what, tree_value one, tree_value other, char const* fact, byte_count is,
+                           byte_count should_be) {
+        if (found || is == should_be) return;
+        // The two may be one flat value: they have ids of their own, for their names.
+        found = counterexample{
+            what, counterexample::view{.value = 0, .other = 1, .end = is, .needed = should_be, .fact = fact}};
+        found->value_in_tree = one;
+        found->other_in_tree = other;
+    };
+    for (program_id i = 1; i != tree.size(); ++i) {
+        program_body const& body = tree.body(i);
+        plan_options const& own = options[i];
+        for (program_body::capture c : body.captures) {
+            value_id const v = flat.flat_of[i][c.inner];
+            pool_id const pool = all.pool[root(v)];
+            auto capture = [&](char const* name, byte_count is, byte_count should_be) {
+                unlike(fault::unlike_capture, {i, c.inner}, {body.parent, c.outer}, name, is, should_be);
+            };
+            each_value_fact([&](auto const& fact) {
+                auto const is = (own.*fact.member)[c.inner], unsaid = (nothing.*fact.member)[0];
+                if (is == unsaid || fact.captured == captured_fact::renamed) return;
+                auto should_be = (all.*fact.member)[v];
+                if constexpr (std::same_as<decltype(should_be), pool_id>) should_be = pool;
+                if constexpr (std::same_as<decltype(should_be), byte_count>) {
+                    if (fact.captured == captured_fact::divides) {
+                        if (pool < all.pools.size()) should_be = combine_alignment(should_be, all.pools[pool].alignment);
+                        if (is != 0 && should_be % is == 0) return;
+                    }
+                }
+                capture(fact.name, static_cast<byte_count>(is), static_cast<byte_count>(should_be));
+            });
+            if (value_id const of = own.alias_of[c.inner]; of != no_value) {
+                value_id const to = flat.flat_of[i][of];
+                capture("alias_of", +root(to), +root(v));
+                capture("view_offset", checked_add(offset[to], own.view_offset[c.inner]), offset[v]);
+            }
+        }
+        auto copy = [&](program_id from, value_id a, program_id to, value_id b) {
+            if (a == no_value || b == no_value) return;
+            byte_count const is = all.bytes[flat.flat_of[from][a]], should_be = all.bytes[flat.flat_of[to][b]];
+            if (is != no_size && should_be != no_size)
+                unlike(fault::unlike_binding, {from, a}, {to, b}, "bytes", is, should_be);
+        };
+        for (program_body::binding b : body.bindings) {
+            copy(body.parent, b.initial, i, b.inner);
+            copy(i, b.next, i, b.inner);
+            copy(i, b.inner, body.parent, b.result);
+        }
+    }
+    return found;
+}
+
+SUBLET_DECL void expect_program_of(program_tree const& tree, program_id i, snapshot const& p)
+{
+    snapshot const& of_tree = tree.program_of(i);
+    SUBLET_EXPECTS(of_tree.steps() == p.steps(),
+                   "sublet: list % has % steps, but program % of the tree has %: give the lists in the order of the "
+                   "tree",
+                   i, p.steps(), i, of_tree.steps());
+    SUBLET_EXPECTS(of_tree == p,
+                   "sublet: program % of the tree was not made of list %: give the lists in the order of the tree",
+                   i, i);
+}
+
+} // namespace detail
+
+SUBLET_DECL planned_nested plan_nested(program_tree const& tree, table<program_id, plan_options> const& given,
+                                       flow_options const& how)
+{
+    SUBLET_EXPECTS(given.size() == tree.size(), "sublet: a tree of % programs has options for % of them",
+                   tree.size(), given.size());
+    table<program_id, plan_options> options;
+    table<program_id, std::vector<value_id>> alias_of;
+    for (program_id i = 0; i != tree.size(); ++i) {
+        snapshot const& p = tree.program_of(i);
+        std::size_t const values = p.values();
+        options.push_back(*detail::with_said_views(p, detail::tabulated_options(given[i], values)));
+        alias_of.push_back(options[i].alias_of.tabulate(values, "alias_of"));
+    }
+
+    planned_nested result;
+    result.flat = flatten(tree, alias_of);
+    flat_tree const& flat = result.flat;
+    plan_options const all = flat_options(flat, options);
+    if (auto unlike = detail::unlike_borders(tree, flat, options, all)) {
+        result.plan.valid_for = result.figures.reading = program_reading::control_flow;
+        result.plan.buffer_of.assign(flat.value_of.size(), no_buffer);
+        result.figures.refute(std::move(unlike));
+        return result;
+    }
+    static_cast<planned_flow&>(result) = plan_flow(flat.program, all, how);
+
+    memory_plan const& plan = result.plan;
+    buffer_classes const classes =
+        aliases(flat.value_of.size(), [&all](value_id v) { return all.alias_of[v]; });
+    for (flat_tree::move const& m : flat.moves) {
+        buffer_id const from = plan.buffer_of[m.from], to = plan.buffer_of[m.to];
+        bool const is_there = from != no_buffer && to != no_buffer &&
+                              plan.buffers[from].pool == plan.buffers[to].pool &&
+                              plan.offset_of(m.from) == plan.offset_of(m.to);
+        value_id const root = classes.root[classes.buffer_of[m.from]]; // sizes a view
+        if (!is_there && all.bytes[root] != 0) result.copies.push_back(m);
+    }
+    if (!result) {
+        auto named = [&](value_id v) { return v == no_value ? detail::tree_value{} : flat.value_of[v]; };
+        counterexample& why = result.figures.error();
+        table<position_id, step_id> const steps = detail::steps_in_order(flat.program, plan.order);
+        why.value_in_tree = named(why.value());
+        why.other_in_tree = named(why.other());
+        if (why.position() < steps.size()) detail::set_step(why, steps[why.position()]);
+    }
+    return result;
+}
+
+} // namespace sublet
