@@ -19,6 +19,7 @@
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/plan_concurrent.hpp>
+#include <sublet/planning/detail/concurrent_bounds.hpp>
 #include <sublet/planning/detail/planned_buffers.hpp>
 #include <sublet/sharing/color_graph.hpp>
 #include <sublet/sharing/detail/chains.hpp>

@@ -32,6 +32,7 @@
 #include <sublet/placement/internal/stack_slots.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/planning/detail/antichain.hpp>
+#include <sublet/planning/detail/concurrent_bounds.hpp>
 #include <sublet/planning/detail/planned_buffers.hpp>
 #include <sublet/rewriting/detail/happens_before.hpp>
 #include <sublet/sharing/detail/chains.hpp>

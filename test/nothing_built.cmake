@@ -20,7 +20,7 @@ foreach(line "sublet::compiled is not built, and so not installed: build the tar
   endif()
 endforeach()
 
-foreach(header sublet.hpp impl/plan_memory.ipp)
+foreach(header sublet.hpp planning/impl/plan_memory.ipp)
   if(NOT EXISTS ${WORK}/installed/include/sublet/${header})
     message(FATAL_ERROR "not installed: ${header}")
   endif()

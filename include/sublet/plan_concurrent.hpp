@@ -20,7 +20,6 @@
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/planning/detail/antichain.hpp>
 #include <sublet/planning/planned_memory.hpp>
 
 #include <cstdint>
@@ -51,18 +50,6 @@ struct planned_concurrently : planned_memory {
     /// Pairs kept apart only because the number of ranges is limited (analysis/dependences.hpp).
     std::uint64_t undecided = 0;
 };
-
-namespace detail {
-
-/// First to last touch of each value in the listed order.
-live_ranges touch_ranges(snapshot const& p, table<value_id, value_role> const& role);
-
-inline constexpr std::uint64_t most_conflict_ranges = std::uint64_t{1} << 24;
-
-/// The work of improving offsets.
-constexpr std::uint64_t offset_visits(effort work) { return work.of(100'000'000); }
-
-} // namespace detail
 
 /// Plans storage for steps that may run in any order, and concurrently, as edges and data allow.
 ///

@@ -35,13 +35,6 @@ struct planned_flow : planned_memory {
     [[nodiscard]] memory_plan by_range() const;
 };
 
-namespace detail {
-
-/// The hulls of `lives`.
-live_ranges hulls(snapshot const& p, live_range_lists const& lives);
-
-} // namespace detail
-
 /// Plans storage that is valid on every path of the program. A program without control flow has one path: its
 /// nodes run as they are listed.
 ///

@@ -8,10 +8,12 @@
 ///     std::cout << planned << '\n';
 ///     for (auto [value, pool, offset] : planned) std::cout << value << " at " << offset << '\n';
 ///
-///     program ─► lifetimes ─► buffers ─► in place ◄─► pack ─► check_plan ─► plan + report
+///     find_unclear ─► lifetimes() ─► gather_buffers() ─► match_in_place ─► pack_in_place ─► check_plan()
 ///
 /// Offset placement is NP-hard (dynamic storage allocation): the peak is heuristic, and the report gives a
-/// lower bound. Each stage is a public function; to replace one, call the others in this order.
+/// lower bound. The definition calls these stages in this order (planning/impl/plan_memory.ipp); those with
+/// () are public, and so are take_in_place() and place(), which do what the two others do, one after the
+/// other.
 
 #include <sublet/core/plan.hpp>
 #include <sublet/graph/snapshot.hpp>

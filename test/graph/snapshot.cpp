@@ -11,7 +11,7 @@
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_flow.hpp>
 #include <sublet/plan_memory.hpp>
-#include <sublet/planning/detail/planned_buffers.hpp>
+#include <sublet/planning/detail/flow_lives.hpp>
 #include <sublet/rewriting/rename.hpp>
 
 #include <doctest/doctest.h>

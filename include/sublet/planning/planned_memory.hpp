@@ -17,7 +17,6 @@
 ///     nothing to place: 2 values are external, 1 value of unknown size is not placed
 
 #include <sublet/core/counterexample.hpp>
-#include <sublet/core/internal/sorting.hpp>
 #include <sublet/core/internal/text.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
@@ -151,34 +150,6 @@ private:
 };
 
 namespace detail {
-
-/// A sum that exceeds 64 bits saturates.
-template <class Placement>
-void fill_report(plan_report& report, Placement const& placed, memory_plan const& plan)
-{
-    auto add = [](byte_count& sum, byte_count more) { sum = sum_fits(sum, more) ? sum + more : no_size - 1; };
-    std::vector<sort_key> by_size;
-    report.buffers = plan.buffers.size();
-    report.pools = table<pool_id, pool_report>(placed.pools.size());
-    for (memory_plan::placed_buffer const& b : plan.buffers) {
-        add(report.pools[b.pool].naive_bytes, b.size);
-        by_size.push_back({descending(b.size), 0, b.root});
-    }
-    sort_by_key(by_size);
-    report.largest = std::vector<value_id>(smaller(by_size.size(), std::size_t{5}));
-    for (std::size_t i = 0; i != report.largest.size(); ++i) report.largest[i] = by_size[i].id;
-    for (pool_id i = 0; i != placed.pools.size(); ++i) {
-        pool_report& pool = report.pools[i];
-        pool.lower_bound_bytes = placed.pools[i].lower_bound;
-        pool.arena_bytes = placed.pools[i].height;
-        pool.peak_position = placed.pools[i].peak_position;
-        add(report.naive_bytes, pool.naive_bytes);
-        add(report.lower_bound_bytes, pool.lower_bound_bytes);
-        add(report.arena_bytes, pool.arena_bytes);
-    }
-    if (!report.pools.empty()) report.peak_position = report.pools.front().peak_position;
-    report.unsized = plan.unsized;
-}
 
 /// "nothing to place: 2 values are external", or a part of it.
 template <class Text>

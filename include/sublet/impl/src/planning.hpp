@@ -12,6 +12,11 @@
 #include <sublet/planning/impl/advise.ipp>
 #include <sublet/planning/impl/advise_memory.ipp>
 #include <sublet/planning/impl/antichain.ipp>
+#include <sublet/planning/impl/concurrent_bounds.ipp>
+#include <sublet/planning/impl/flow_bounds.ipp>
+#include <sublet/planning/impl/flow_lives.ipp>
+#include <sublet/planning/impl/pack_in_place.ipp>
+#include <sublet/planning/impl/place_in_schedule.ipp>
 #include <sublet/planning/impl/plan_concurrent.ipp>
 #include <sublet/planning/impl/plan_flow.ipp>
 #include <sublet/planning/impl/plan_handoffs.ipp>
@@ -21,6 +26,7 @@
 #include <sublet/planning/impl/planned_buffers.ipp>
 #include <sublet/planning/impl/reuse_network.ipp>
 #include <sublet/planning/impl/schedule.ipp>
+#include <sublet/planning/impl/stages.ipp>
 
 #endif
 #endif

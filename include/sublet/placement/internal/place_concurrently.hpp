@@ -30,6 +30,9 @@
 
 namespace sublet::detail {
 
+/// The work of improving offsets.
+constexpr std::uint64_t offset_visits(effort work) { return work.of(100'000'000); }
+
 struct place_concurrently_options {
     table<pool_id, byte_count> bounds = {};     ///< a height that is low enough; none: unknown
     std::vector<buffer_id> antichain = {};      ///< pairwise conflicting buffers with many bytes in all

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// plan_memory(): the stages that its header draws, in that order.
+
 #include <sublet/analysis/internal/unclear.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_plan.hpp>
-#include <sublet/core/counterexample.hpp>
 #include <sublet/core/internal/facts.hpp>
-#include <sublet/core/units.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/plan_memory.hpp>
-#include <sublet/planning/detail/planned_buffers.hpp>
+#include <sublet/planning/detail/pack_in_place.hpp>
+#include <sublet/planning/detail/stages.hpp>
 #include <sublet/sharing/in_place.hpp>
 
 #include <ctime>
@@ -20,42 +22,30 @@ SUBLET_COLD_DECL planned_memory plan_memory(snapshot const& p, plan_options cons
 {
     auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& options = *asked;
-    std::clock_t const begin = std::clock();
     planned_memory result;
-    memory_plan& plan = result.plan;
-    plan.order = options.order;
-    plan.buffer_of.assign(p.values(), no_buffer);
-    result.figures.steps = p.steps();
-    result.figures.values = p.values();
-
+    std::clock_t const begun = detail::begin_plan(result, p, program_reading::sequential);
+    result.plan.order = options.order;
     if (!result.figures.refute(detail::find_unclear(p, options))) return result;
+
     live_ranges const lives = lifetimes(p, detail::lifetimes_of(options));
     if (!result.figures.refute(lives) ||
         !result.figures.refute(detail::first_backward_edge(p, options.order)))
         return result;
-    buffer_table table = gather_buffers(lives, options);
-    result.figures.external = detail::external_roots(table);
-    detail::set_chosen_pools(table, options, options.pools);
-    sublet::table<position_id, step_id> const steps = detail::steps_in_order(p, options.order);
+    buffer_table buffers = gather_buffers(lives, options);
+    detail::enter_buffers(buffers, options, options.pools, result);
+
+    table<position_id, step_id> const steps = detail::steps_in_order(p, options.order);
     std::vector<memory_plan::in_place_pair> pairs;
-    if (options.in_place) pairs = detail::match_in_place(p, steps, table);
+    if (options.in_place) pairs = detail::match_in_place(p, steps, buffers);
+    detail::packed_in_place packed =
+        detail::pack_in_place(buffers, pairs, steps, options.pools, options.effort);
+    packed.plan.order = options.order;
+    result.plan = std::move(packed.plan);
+    result.in_place = std::move(packed.gains);
+    if (result) result.figures.refute(std::move(packed.valid));
 
-    detail::in_place_selection found =
-        detail::select_in_place(table, pairs, steps, options.pools, options.effort);
-    found.plan.order = options.order;
-    plan = std::move(found.plan);
-    result.in_place = std::move(found.gains);
-    if (result.figures.refute(detail::oversized_view(table))) // of classes before they are joined
-        result.figures.refute(std::move(found.valid));
-    detail::set_offsets(found.placed, plan);
-    detail::fill_report(result.figures, found.placed, plan);
-
-    if (result) result.figures.refute(detail::why_not_placed(found.placed, found.problem, plan));
-    if (options.check && result) {
-        result.figures.refute(check_plan(p, plan, options));
-        result.figures.is_checked = true;
-    }
-    result.figures.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    detail::enter_placement(packed.placed, packed.problem, result);
+    detail::finish_plan(result, begun, options.check, [&] { return check_plan(p, result.plan, options); });
     return result;
 }
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// plan_symbolic(): buffers as for the largest batch, pairs of equal size for every batch only, offsets that
+/// are affine in the batch; proved for the smallest and the largest.
+
 #include <sublet/analysis/internal/unclear.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
@@ -10,9 +14,11 @@
 #include <sublet/placement/internal/pack_symbolic.hpp>
 #include <sublet/plan_symbolic.hpp>
 #include <sublet/planning/detail/planned_buffers.hpp>
+#include <sublet/planning/detail/stages.hpp>
 #include <sublet/sharing/in_place.hpp>
 
 #include <ctime>
+#include <optional>
 #include <utility>
 
 namespace sublet {
@@ -121,6 +127,25 @@ SUBLET_DECL byte_count largest_that_fits(symbolic_plan const& plan, table<pool_i
     return good;
 }
 
+/// The first pool that the largest batch does not fit, if there is one.
+SUBLET_DECL std::optional<counterexample>
+first_overflow(symbolic_plan const& plan, symbolic_options const& options, byte_count fits_up_to)
+{
+    if (fits_up_to == options.max_batch) return std::nullopt;
+    memory_plan const last = plan.at(options.max_batch);
+    for (pool_id pool = 0; pool != options.pools.size(); ++pool) {
+        byte_count const capacity = options.pools[pool].capacity;
+        bool const is_over = last.arena_bytes[pool] > capacity;
+        byte_count const most = is_over ? capacity : options.pools[pool].largest_block;
+        if (last.arena_bytes[pool] > most)
+            return counterexample{
+                .what = is_over ? fault::over_capacity : fault::over_block,
+                .of = counterexample::place{.pool = pool, .end = last.arena_bytes[pool], .needed = most},
+                .batch = options.max_batch};
+    }
+    return std::nullopt;
+}
+
 SUBLET_DECL void fill_report(planned_symbolic::summary& report, symbolic_plan const& plan,
                              symbolic_packing const& packed)
 {
@@ -149,7 +174,7 @@ SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options c
     SUBLET_EXPECTS(given.max_batch >= 1, "sublet: the largest batch is at least 1");
     auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     symbolic_options const& options = *asked;
-    std::clock_t const begin = std::clock();
+    std::clock_t const begun = std::clock();
     planned_symbolic result;
     symbolic_plan& plan = result.plan;
     plan.max_batch = result.figures.max_batch = options.max_batch;
@@ -188,24 +213,8 @@ SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options c
     detail::fill_report(result.figures, plan, packed);
     result.figures.fits_up_to = detail::largest_that_fits(plan, options.pools);
 
-    if (!result) return result;
-    if (result.figures.fits_up_to != options.max_batch) {
-        memory_plan const last = plan.at(options.max_batch);
-        for (pool_id pool = 0; pool != options.pools.size() && result; ++pool) {
-            byte_count const capacity = options.pools[pool].capacity;
-            bool const is_over = last.arena_bytes[pool] > capacity;
-            byte_count const most = is_over ? capacity : options.pools[pool].largest_block;
-            if (last.arena_bytes[pool] > most)
-                result.figures.refute(counterexample{
-                    .what = is_over ? fault::over_capacity : fault::over_block,
-                    .of = counterexample::place{.pool = pool, .end = last.arena_bytes[pool], .needed = most},
-                    .batch = options.max_batch});
-        }
-    } else if (options.check) {
-        result.figures.refute(check_plan(p, plan, options));
-        result.figures.is_checked = true;
-    }
-    result.figures.seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    if (result) result.figures.refute(detail::first_overflow(plan, options, result.figures.fits_up_to));
+    detail::finish_plan(result, begun, options.check, [&] { return check_plan(p, plan, options); });
     return result;
 }
 

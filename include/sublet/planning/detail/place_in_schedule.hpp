@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLANNING_DETAIL_PLACE_IN_SCHEDULE_HPP
+#define SUBLET_PLANNING_DETAIL_PLACE_IN_SCHEDULE_HPP
+
+/// Placement under a schedule that waits can enforce: the lowest of the schedules of least makespan, bounds
+/// of every plan in it, and as few waits as bring a placement for every schedule below a limit.
+
+#include <sublet/analysis/dependences.hpp>
+#include <sublet/core/placement_problem.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/planning/detail/schedule.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sublet::detail {
+
+struct plan_in_schedule {
+    scheduled_graph timed;
+    concurrent_live_ranges lives;
+    table<buffer_id, live_range> in_schedule;
+    placement placed;
+    byte_count bytes = no_limit;
+};
+
+/// The lowest placement among the schedules of one makespan.
+[[nodiscard]] plan_in_schedule
+place_in_schedule(snapshot const& p, dependence_graph const& g, placement_problem& problem,
+                  table<value_id, buffer_id> const& buffer_of, table<value_id, value_role> const& role,
+                  per_value<std::uint64_t, step_id> const& duration, std::size_t workers, effort work);
+
+/// For each pool, the most bytes at one position of the schedule that no plan in it goes below, whichever
+/// pairs it takes: a result needs no bytes of its own while its step runs, if nothing touches the operand
+/// afterwards.
+[[nodiscard]] table<pool_id, byte_count> bounds_in_schedule(snapshot const& p, plan_options const& options,
+                                                            memory_plan const& plan,
+                                                            placement_problem const& problem,
+                                                            plan_in_schedule const& schedule);
+
+/// Lowers the placement `now`, valid for every schedule, to the limits, and stores the result in `placed` if
+/// that is possible. First the buffers above the limit may wait and be waited for; if that does not suffice,
+/// also those below, an eighth of the arena at a time. At the end a binary search finds how many of the
+/// largest suffice. Returns false if the visits were spent before.
+[[nodiscard]] bool lower_with_handoffs(plan_in_schedule const& schedule, placement_problem const& problem,
+                                       placement now, table<pool_id, byte_count> const& limits, effort work,
+                                       placement& placed);
+
+/// Bounds of the placement that are above these become these.
+void lower_bounds_to(table<pool_id, byte_count> const& bounds, placement& placed);
+
+} // namespace sublet::detail
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/planning/impl/place_in_schedule.ipp>
+#endif
+
+#endif

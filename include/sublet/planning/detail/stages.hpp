@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLANNING_DETAIL_STAGES_HPP
+#define SUBLET_PLANNING_DETAIL_STAGES_HPP
+
+/// What every planner begins and ends with.
+///
+///     begin_plan ─► what the reading asks for ─► enter_buffers ─► offsets ─► enter_placement ─► finish_plan
+///                   (lifetimes, dependences, liveness)               (pack, place_concurrently)
+
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/core/placement_problem.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/planning/planned_memory.hpp>
+
+#include <ctime>
+
+namespace sublet::detail {
+
+/// Nothing is planned yet. Returns the processor time, for finish_plan().
+std::clock_t begin_plan(planned_memory& result, snapshot const& p, program_reading reading);
+
+/// Chooses the pools of buffers with choices, before any are joined in place, so that the capacities in
+/// `room` hold. The report gets the storage that is not planned, or that a view is larger than its root.
+///
+/// Throws: as set_chosen_pools().
+void enter_buffers(buffer_table& buffers, plan_options const& options,
+                   table<pool_id, pool_limits> const& room, planned_memory& result);
+
+/// Enters the offsets into the plan, and the sizes and bounds into the report. A sum that exceeds 64 bits
+/// saturates.
+void enter_offsets(placement const& placed, planned_memory& result);
+
+/// The same, and why the placement is no plan, if it is none.
+void enter_placement(placement const& placed, placement_problem const& problem, planned_memory& result);
+
+/// Proves the plan, if that is asked for and there is one, and notes the time since it was begun.
+template <class Planned, class Check>
+void finish_plan(Planned& result, std::clock_t begun, bool is_asked_for, Check check)
+{
+    if (is_asked_for && result) {
+        result.figures.refute(check());
+        result.figures.is_checked = true;
+    }
+    result.figures.seconds = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
+}
+
+} // namespace sublet::detail
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/planning/impl/stages.ipp>
+#endif
+
+#endif
