@@ -8,6 +8,9 @@
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/execution/cpu.hpp>
 #include <sublet/plan_memory.hpp>
+#include <sublet/planning/detail/insert_spills.hpp>
+#include <sublet/planning/detail/spill_candidates.hpp>
+#include <sublet/planning/detail/spill_problem.hpp>
 #include <sublet/sharing/in_place.hpp>
 #include <sublet/testing/synthetic.hpp>
 

@@ -11,6 +11,7 @@
 #include <sublet/plan_memory.hpp>
 #include <sublet/plan_nested.hpp>
 #include <sublet/plan_symbolic.hpp>
+#include <sublet/planning/detail/insert_spills.hpp>
 
 #include <doctest/doctest.h>
 

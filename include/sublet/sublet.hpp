@@ -29,6 +29,7 @@
 #include <sublet/core/plan.hpp>               // options of a plan, and the plan     plan_options, memory_plan
 #include <sublet/core/symbolic_plan.hpp>      // the same for any batch size         symbolic_plan
 #include <sublet/planning/planned_memory.hpp> // a plan and its report               planned_memory
+#include <sublet/planning/spills.hpp>         // a program with copies, recomputed    spilled_program
 
 // Graphs and programs: what your types must provide.
 #include <sublet/graph/concepts.hpp>        // graph concept; flat adjacency   graph, csr_graph

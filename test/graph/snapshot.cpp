@@ -12,6 +12,7 @@
 #include <sublet/plan_flow.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/planning/detail/flow_lives.hpp>
+#include <sublet/planning/detail/insert_spills.hpp>
 #include <sublet/rewriting/rename.hpp>
 
 #include <doctest/doctest.h>

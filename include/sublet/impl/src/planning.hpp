@@ -15,6 +15,8 @@
 #include <sublet/planning/impl/concurrent_bounds.ipp>
 #include <sublet/planning/impl/flow_bounds.ipp>
 #include <sublet/planning/impl/flow_lives.ipp>
+#include <sublet/planning/impl/insert_spills.ipp>
+#include <sublet/planning/impl/least_load.ipp>
 #include <sublet/planning/impl/pack_in_place.ipp>
 #include <sublet/planning/impl/place_in_schedule.ipp>
 #include <sublet/planning/impl/plan_concurrent.ipp>
@@ -26,6 +28,9 @@
 #include <sublet/planning/impl/planned_buffers.ipp>
 #include <sublet/planning/impl/reuse_network.ipp>
 #include <sublet/planning/impl/schedule.ipp>
+#include <sublet/planning/impl/spill_candidates.ipp>
+#include <sublet/planning/impl/spill_problem.ipp>
+#include <sublet/planning/impl/spills.ipp>
 #include <sublet/planning/impl/stages.ipp>
 
 #endif
