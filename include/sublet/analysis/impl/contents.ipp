@@ -19,7 +19,7 @@ public:
     /// Of storage that only one node touches, which allocates it first; or of all other.
     enum class part : std::uint8_t { of_one_node, of_several };
 
-    written_segments(snapshot const& p, plan_options const& options, part which)
+    SUBLET_COLD written_segments(snapshot const& p, plan_options const& options, part which)
         : p_(p), of_(p.values()), role_(options.role.tabulate(p.values(), "role"))
     {
         std::size_t const values = p.values();
@@ -140,7 +140,7 @@ private:
     std::vector<byte_count> first_byte_; // by segment, and the end of each storage
 };
 
-SUBLET_DECL std::optional<counterexample> find_unwritten(snapshot const& p, plan_options const& options)
+SUBLET_COLD_DECL std::optional<counterexample> find_unwritten(snapshot const& p, plan_options const& options)
 {
     if (!p.has_allocations()) return std::nullopt;
     auto const at_end = csr_rows<node_id, value_id>::gathered(p.nodes(), [&](auto add) {

@@ -9,7 +9,7 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL buffer_classes classes_of(table<value_id, value_id> const& alias_of)
+SUBLET_COLD_DECL buffer_classes classes_of(table<value_id, value_id> const& alias_of)
 {
     std::size_t const values = alias_of.size();
     table<value_id, value_id> root = alias_of; // while chains are followed, the alias or the root
@@ -51,7 +51,8 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL table<position_id, step_id> steps_in_order(snapshot const& p, std::vector<node_id> const& order)
+SUBLET_COLD_DECL table<position_id, step_id> steps_in_order(snapshot const& p,
+                                                            std::vector<node_id> const& order)
 {
     table<position_id, step_id> steps;
     if (order.empty()) {
@@ -81,8 +82,8 @@ SUBLET_DECL lifetimes_options lifetimes_of(plan_options const& options)
     return {options.role, options.order, options.alias_of, options.view_offset, options.bytes};
 }
 
-SUBLET_DECL table<value_id, byte_count> offsets_in_roots(table<value_id, value_id> const& alias_of,
-                                                         table<value_id, byte_count> const& view_offset)
+SUBLET_COLD_DECL table<value_id, byte_count> offsets_in_roots(table<value_id, value_id> const& alias_of,
+                                                              table<value_id, byte_count> const& view_offset)
 {
     table<value_id, byte_count> offset(alias_of.size(), no_offset);
     std::vector<value_id> chain;
@@ -118,7 +119,7 @@ SUBLET_DECL table<buffer_id, unsigned char> count_writes(snapshot const& p, buff
     return writes;
 }
 
-SUBLET_DECL ordered_bytes find_ordered_bytes(snapshot const& p, lifetimes_options const& options)
+SUBLET_COLD_DECL ordered_bytes find_ordered_bytes(snapshot const& p, lifetimes_options const& options)
 {
     std::size_t const values = p.values();
     table<value_id, value_id> const alias_of = options.alias_of.tabulate(values, "alias_of");

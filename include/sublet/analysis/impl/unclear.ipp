@@ -57,8 +57,8 @@ SUBLET_DECL std::optional<counterexample> find_forgotten_write(std::span<touch c
 }
 
 /// A view that a step reads, although the step makes its root: a step reads before it writes.
-SUBLET_DECL std::optional<counterexample> find_early_read(std::span<touch const> touches, step_id s,
-                                                          lazy_classes& classes)
+SUBLET_COLD_DECL std::optional<counterexample> find_early_read(std::span<touch const> touches, step_id s,
+                                                               lazy_classes& classes)
 {
     std::vector<value_id> made; // ascending
     for (touch t : touches)

@@ -12,8 +12,8 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL byte_order::byte_order(snapshot const& p, plan_requirements const& required,
-                                   table<position_id, step_id> const& listed)
+SUBLET_COLD_DECL byte_order::byte_order(snapshot const& p, plan_requirements const& required,
+                                        table<position_id, step_id> const& listed)
 {
     std::size_t const values = p.values();
     table<value_id, std::uint32_t> writes(values, 0); // by root: steps, and one if it is given
@@ -85,8 +85,8 @@ SUBLET_DECL byte_order::byte_order(snapshot const& p, plan_requirements const& r
 }
 
 /// What a step reads that changes nothing and only makes views of other storage.
-SUBLET_DECL std::optional<counterexample> unwritten_views(std::span<touch const> touches, step_id s,
-                                                          plan_requirements const& required)
+SUBLET_COLD_DECL std::optional<counterexample> unwritten_views(std::span<touch const> touches, step_id s,
+                                                               plan_requirements const& required)
 {
     std::vector<value_id> viewed; // roots
     for (touch t : touches) {

@@ -50,7 +50,7 @@ struct value_fact {
 
 /// Calls visit(fact) for each fact of values but the choices of pools, which are a list.
 template <class Visit>
-void each_value_fact(Visit visit)
+SUBLET_COLD void each_value_fact(Visit visit)
 {
     using all = plan_options;
     using sym = symbolic_options;

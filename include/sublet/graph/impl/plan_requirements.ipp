@@ -44,8 +44,8 @@ SUBLET_DECL table<value_id, value_id> roots_of(table<value_id, value_id> const& 
     return root;
 }
 
-SUBLET_DECL table<value_id, byte_count> offsets_along(table<value_id, value_id> alias_of,
-                                                      table<value_id, byte_count> offset)
+SUBLET_COLD_DECL table<value_id, byte_count> offsets_along(table<value_id, value_id> alias_of,
+                                                           table<value_id, byte_count> offset)
 {
     std::size_t const values = alias_of.size();
     bool has_more = false;

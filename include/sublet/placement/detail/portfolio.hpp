@@ -58,6 +58,7 @@ public:
     }
     search_portfolio(search_portfolio const&) = delete;
     search_portfolio& operator=(search_portfolio const&) = delete;
+    SUBLET_COLD ~search_portfolio() = default;
 
     void reset_capacity(byte_count capacity)
     {

@@ -42,8 +42,8 @@ struct search_order {
 };
 
 /// The shapes by three keys, then by number.  O(n log n + sections they are in)
-[[nodiscard]] inline std::vector<std::uint32_t> rank_by(search_order const& order,
-                                                        search_problem const& problem)
+[[nodiscard]] SUBLET_COLD inline std::vector<std::uint32_t> rank_by(search_order const& order,
+                                                                    search_problem const& problem)
 {
     std::uint32_t const n = problem.shapes;
     auto key = [&](search_key which, std::uint32_t k) {

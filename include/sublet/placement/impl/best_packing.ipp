@@ -280,8 +280,8 @@ SUBLET_DECL std::vector<std::uint32_t> time_components(placement_shapes const& a
     return first;
 }
 
-SUBLET_DECL placement_shapes component_of(placement_shapes const& all, std::uint32_t first,
-                                          std::uint32_t last, step_poll const& poll)
+SUBLET_COLD_DECL placement_shapes component_of(placement_shapes const& all, std::uint32_t first,
+                                               std::uint32_t last, step_poll const& poll)
 {
     placement_shapes component;
     position_id const begin = all.shapes[first].life.first;
@@ -353,8 +353,8 @@ SUBLET_DECL bool is_possible(component_packing const& component, packing_method 
 }
 
 /// None once `poll` has stopped.
-SUBLET_DECL std::vector<component_packing> components_to_pack(placement_shapes const& all, placement_bound const& bound,
-                                                  step_poll const& poll)
+SUBLET_COLD_DECL std::vector<component_packing>
+components_to_pack(placement_shapes const& all, placement_bound const& bound, step_poll const& poll)
 {
     std::vector<std::uint32_t> const first = time_components(all, poll);
     std::vector<component_packing> components(first.size() - 1);
@@ -376,7 +376,8 @@ SUBLET_DECL std::vector<component_packing> components_to_pack(placement_shapes c
     return components;
 }
 
-SUBLET_DECL packing pack_component(component_packing const& component, packing_attempt const& attempt, fit_limits limits)
+SUBLET_COLD_DECL packing pack_component(component_packing const& component, packing_attempt const& attempt,
+                                        fit_limits limits)
 {
     placement_shapes const& shapes = component.shapes();
     std::vector<std::uint32_t> const order =
@@ -395,7 +396,7 @@ SUBLET_DECL packing pack_component(component_packing const& component, packing_a
     return fit(shapes, order, fit_rule::first_fit, limits);
 }
 
-SUBLET_DECL packing whole_packing(std::vector<component_packing> const& components, std::size_t shapes)
+SUBLET_COLD_DECL packing whole_packing(std::vector<component_packing> const& components, std::size_t shapes)
 {
     packing whole;
     whole.origin.reserve(shapes);
@@ -407,7 +408,7 @@ SUBLET_DECL packing whole_packing(std::vector<component_packing> const& componen
     return whole;
 }
 
-SUBLET_DECL packing stack_all(placement_shapes const& all)
+SUBLET_COLD_DECL packing stack_all(placement_shapes const& all)
 {
     packing stack;
     stack.origin.assign(all.size(), no_offset);
@@ -420,14 +421,14 @@ SUBLET_DECL packing stack_all(placement_shapes const& all)
     return stack;
 }
 
-SUBLET_DECL packing first_packing(placement_shapes const& all, placement_bound const& bound)
+SUBLET_COLD_DECL packing first_packing(placement_shapes const& all, placement_bound const& bound)
 {
     deterministic_control control;
     return first_packing(all, bound, control);
 }
 
-SUBLET_DECL packing first_packing(placement_shapes const& all, placement_bound const& bound,
-                                  search_control& control)
+SUBLET_COLD_DECL packing first_packing(placement_shapes const& all, placement_bound const& bound,
+                                       search_control& control)
 {
     fit_stop const stop{&control, true};
     if (all.size() >= 512 && stop())
@@ -462,9 +463,9 @@ SUBLET_DECL packing first_packing(placement_shapes const& all, placement_bound c
     return whole_packing(components, all.size());
 }
 
-SUBLET_DECL packing best_packing(placement_shapes const& all, placement_bound const& bound,
-                                 std::uint64_t visits, packing best, search_control& control,
-                                 std::uint32_t& tried)
+SUBLET_COLD_DECL packing best_packing(placement_shapes const& all, placement_bound const& bound,
+                                      std::uint64_t visits, packing best, search_control& control,
+                                      std::uint32_t& tried)
 {
     if (best.height <= bound.bytes) return best;
     step_poll const poll(control);
@@ -505,8 +506,8 @@ SUBLET_DECL packing best_packing(placement_shapes const& all, placement_bound co
     return whole_packing(components, all.size());
 }
 
-SUBLET_DECL packing best_packing(placement_shapes const& all, placement_bound const& bound,
-                                 std::uint64_t visits, packing best, std::uint32_t& tried)
+SUBLET_COLD_DECL packing best_packing(placement_shapes const& all, placement_bound const& bound,
+                                      std::uint64_t visits, packing best, std::uint32_t& tried)
 {
     deterministic_control control;
     return best_packing(all, bound, visits, std::move(best), control, tried);

@@ -141,8 +141,8 @@ SUBLET_DECL placement_bound lower_bound(placement_shapes const& all, step_poll c
     return bound;
 }
 
-SUBLET_DECL byte_count least_stack(placement_shapes const& all, std::vector<std::uint32_t> const& some,
-                                   position_id rank, std::uint64_t& work, step_poll const& poll)
+SUBLET_COLD_DECL byte_count least_stack(placement_shapes const& all, std::vector<std::uint32_t> const& some,
+                                        position_id rank, std::uint64_t& work, step_poll const& poll)
 {
     struct piece_kind {
         byte_count begin = 0, end = 0;
@@ -206,8 +206,8 @@ SUBLET_DECL byte_count least_stack(placement_shapes const& all, std::vector<std:
     return least.back();
 }
 
-SUBLET_DECL bool raise_by_stacks(placement_shapes const& all, std::uint64_t work, placement_bound& bound,
-                                 step_poll const& poll)
+SUBLET_COLD_DECL bool raise_by_stacks(placement_shapes const& all, std::uint64_t work, placement_bound& bound,
+                                      step_poll const& poll)
 {
     byte_count const unit = common_alignment(all);
     bool may_raise = false;

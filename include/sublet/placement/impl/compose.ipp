@@ -21,7 +21,7 @@ SUBLET_DECL std::vector<byte_count> composed_shapes::origins(std::vector<byte_co
 /// The blocks so far, by the positions where they begin and end.
 class shape_composer {
 public:
-    shape_composer(placement_shapes const& all, std::uint64_t visits, search_control& control)
+    SUBLET_COLD shape_composer(placement_shapes const& all, std::uint64_t visits, search_control& control)
         : all_(all), control_(control), most_visits_(visits), beginning_(all.positions.size() + 1),
           ending_(all.positions.size() + 1)
     {
@@ -87,7 +87,7 @@ private:
         return has_stopped_ || visits_ >= most_visits_;
     }
 
-    bool join(live_range life, byte_count size, std::initializer_list<placed_part> parts)
+    SUBLET_COLD bool join(live_range life, byte_count size, std::initializer_list<placed_part> parts)
     {
         byte_count alignment = 1;
         for (placed_part const& p : parts) alignment = larger(alignment, blocks_[p.block].alignment);
@@ -188,7 +188,7 @@ private:
         }
     }
 
-    void gather()
+    SUBLET_COLD void gather()
     {
         std::vector<sort_key> left;
         for (std::uint32_t b = 0; b != blocks_.size(); ++b)

@@ -50,7 +50,7 @@ SUBLET_DECL std::uint64_t byte_unions::unite(byte_union& all, byte_count begin, 
 
 // --- placed pieces ---------------------------------------------------------------------------------------
 
-SUBLET_DECL placed_pieces::placed_pieces(placement_shapes const& all)
+SUBLET_COLD_DECL placed_pieces::placed_pieces(placement_shapes const& all)
 {
     table<position_id, std::uint32_t> events(all.positions.size(), 0); // begins and ends
     for (shape_piece const& p : all.pieces) {

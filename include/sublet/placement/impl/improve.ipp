@@ -55,7 +55,7 @@ SUBLET_DECL std::size_t sorted_pieces::block_of(piece_entry const& piece) const
     return root;
 }
 
-SUBLET_DECL ejection::ejection(placement_shapes const& all, std::uint64_t seed, step_poll const& poll)
+SUBLET_COLD_DECL ejection::ejection(placement_shapes const& all, std::uint64_t seed, step_poll const& poll)
     : all_(&all), random_(seed ^ 0x9e3779b97f4a7c15u)
 {
     if (random_ == 0) random_ = 1;
@@ -90,8 +90,8 @@ SUBLET_DECL std::uint64_t ejection::random_below(std::uint64_t n)
 
 // --- improve ---------------------------------------------------------------------------------------------
 
-SUBLET_DECL packing improve(placement_shapes const& all, placement_bound const& bound, packing best,
-                            improve_options options, search_control& control, std::uint32_t& tried)
+SUBLET_COLD_DECL packing improve(placement_shapes const& all, placement_bound const& bound, packing best,
+                                 improve_options options, search_control& control, std::uint32_t& tried)
 {
     static constexpr placement_order peak_orders[] = {placement_order::peak_birth,
                                                       placement_order::peak_length};

@@ -12,7 +12,7 @@
 namespace sublet::detail {
 
 template <class Item>
-void sort_and_merge(std::vector<Item>& items, step_poll const& poll)
+SUBLET_COLD void sort_and_merge(std::vector<Item>& items, step_poll const& poll)
 {
     constexpr std::size_t part = 1u << 14;
     std::size_t const n = items.size();
@@ -46,8 +46,8 @@ SUBLET_DECL void keep_distinct(std::vector<position_id>& positions, step_poll co
     shorten(positions, distinct);
 }
 
-SUBLET_DECL std::vector<sort_key> gaps_in_order(placement_problem const& problem,
-                                                std::vector<buffer_id> const& members, step_poll const& poll)
+SUBLET_COLD_DECL std::vector<sort_key>
+gaps_in_order(placement_problem const& problem, std::vector<buffer_id> const& members, step_poll const& poll)
 {
     std::vector<sort_key> order;
     if (problem.gaps.empty()) return order;

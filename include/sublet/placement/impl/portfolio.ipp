@@ -83,9 +83,9 @@ SUBLET_DECL byte_count next_height(placement_shapes const& all, byte_count unit,
     return next;
 }
 
-SUBLET_DECL void minimize_scaled(placement_shapes const& all, scaled_shapes const& scaled,
-                                 search_options const& options, search_control& control,
-                                 minimize_result& result)
+SUBLET_COLD_DECL void minimize_scaled(placement_shapes const& all, scaled_shapes const& scaled,
+                                      search_options const& options, search_control& control,
+                                      minimize_result& result)
 {
     search_portfolio portfolio(scaled, step_poll(control, result.best.height, result.bound));
     std::uint64_t budget = 2 * all.size() + 1;

@@ -10,7 +10,7 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL scaled_shapes scale_down(placement_shapes const& all)
+SUBLET_COLD_DECL scaled_shapes scale_down(placement_shapes const& all)
 {
     scaled_shapes result{all};
     auto& [shapes, unit, height_bound] = result;
@@ -57,7 +57,7 @@ void resize_in_parts(Items& items, std::size_t size, step_poll const& poll)
         items.resize(items.size() + smaller(size - items.size(), part));
 }
 
-SUBLET_DECL search_problem search_problem_of(scaled_shapes const& scaled, step_poll const& poll)
+SUBLET_COLD_DECL search_problem search_problem_of(scaled_shapes const& scaled, step_poll const& poll)
 {
     placement_shapes const& from = scaled.shapes;
     search_problem to;

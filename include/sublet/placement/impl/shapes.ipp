@@ -39,7 +39,7 @@ SUBLET_DECL bool has_common_byte(placement_shapes const& all, std::uint32_t shap
     return highest_begin < lowest_end;
 }
 
-SUBLET_DECL bool can_interleave(placement_shapes const& all, std::uint32_t a, std::uint32_t b)
+SUBLET_COLD_DECL bool can_interleave(placement_shapes const& all, std::uint32_t a, std::uint32_t b)
 {
     struct overlapping { // if b is more than `from` and less than `to` above a
         std::int64_t from, to;
@@ -63,7 +63,7 @@ SUBLET_DECL bool can_interleave(placement_shapes const& all, std::uint32_t a, st
     return false;
 }
 
-SUBLET_DECL bool can_only_be_stacked(placement_shapes const& all, std::vector<std::uint32_t> const& some)
+SUBLET_COLD_DECL bool can_only_be_stacked(placement_shapes const& all, std::vector<std::uint32_t> const& some)
 {
     constexpr std::int64_t apart = std::int64_t{1} << 60;
     std::size_t const n = some.size();
@@ -282,9 +282,9 @@ private:
     std::vector<shape_piece> group_pieces_;
 };
 
-SUBLET_DECL placement_shapes shapes_of(placement_problem const& problem,
-                                       std::vector<buffer_id> const& members, pool_limits limits,
-                                       step_poll const& poll)
+SUBLET_COLD_DECL placement_shapes shapes_of(placement_problem const& problem,
+                                            std::vector<buffer_id> const& members, pool_limits limits,
+                                            step_poll const& poll)
 {
     return shape_collector(problem, members, limits, poll).collect();
 }

@@ -19,7 +19,7 @@ namespace sublet::detail {
 ///               a             b
 class search_windows {
 public:
-    search_windows(placement_shapes const& all, step_poll const& poll)
+    SUBLET_COLD search_windows(placement_shapes const& all, step_poll const& poll)
         : all_(all), poll_(poll), begun_(all.positions.size() + 2), ended_(begun_)
     {
         for (placement_shape const& s : all.shapes) {
@@ -52,8 +52,8 @@ public:
     }
 
     /// The shapes in a window, as a problem of its own; `ids` gets their numbers.
-    placement_shapes inside(live_range window, std::vector<byte_count> const& origin,
-                            std::vector<std::uint32_t>& ids) const
+    SUBLET_COLD placement_shapes inside(live_range window, std::vector<byte_count> const& origin,
+                                        std::vector<std::uint32_t>& ids) const
     {
         std::vector<sort_key> by_begin;
         for (std::uint32_t s = 0; s != begun_[window.last] && !poll_.stops(2); ++s) {

@@ -16,7 +16,7 @@ namespace sublet {
 
 namespace detail {
 
-SUBLET_DECL buffer_table join_in_place(buffer_table table, std::vector<memory_plan::in_place_pair> pairs)
+SUBLET_COLD_DECL buffer_table join_in_place(buffer_table table, std::vector<memory_plan::in_place_pair> pairs)
 {
     if (pairs.empty()) return table;
 
