@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// The members come from the cut of the reuse network; a walk over the positions then proves each against the
+/// others, and removes those that it cannot prove.
+
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/planning/detail/antichain.hpp>

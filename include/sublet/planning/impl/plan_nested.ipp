@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// plan_nested(): lifts the options of each program to the flat one, refuses what a body and its surroundings
+/// say differently of one value, and plans the control flow.
+
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/impl/config.hpp>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Series, forks and joins of positions are contracted to one node each while supply and demand are added up;
+/// what is left is filled node by node, with augmenting paths where freed bytes do not suffice.
+
 #include <sublet/impl/config.hpp>
 #include <sublet/planning/detail/reuse_network.hpp>
 

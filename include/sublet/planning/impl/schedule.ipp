@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// List scheduling by the longest path ahead, from either end; live ranges are numbered by the times of the
+/// schedule. Hand-offs are the reuses of bytes that the dependences do not order, less those that others
+/// imply.
+
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/impl/config.hpp>
