@@ -126,7 +126,7 @@ TEST_CASE("a single pool can be written")
     CHECK(csv(plan, {.names = [](auto) { return "b"; }, .pool = 0}) ==
           "id,lower,upper,size,offset\nb,0,2,8,0\n");
     CHECK(csv(plan, {.pool = 2}) == "id,lower,upper,size,offset\n");
-    CHECK(csv(plan, {.pool = sublet::detail::every_pool}) == csv(plan));
+    CHECK(csv(plan, {.pool = sublet::csv_options::every_pool}) == csv(plan));
 }
 
 TEST_CASE("a buffer of 0 bytes has no row, one without an offset has an empty field")

@@ -13,6 +13,7 @@
 /// directed counterpart, such as strong_components for connected_components. An edge is the pair of its ends:
 /// parallel edges share one entry of a property map.
 
+#include <sublet/adapt/detail/edge_list_cursor.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
 
@@ -21,56 +22,9 @@
 #include <boost/property_map/property_map.hpp>
 #include <cstddef>
 #include <iterator>
-#include <span>
 #include <utility>
 
 namespace sublet {
-
-namespace detail {
-
-/// What Boost and the standard require of an iterator that yields a T by value.
-template <class T>
-struct cursor_traits {
-    using iterator_concept = std::forward_iterator_tag;
-    using iterator_category = std::input_iterator_tag;
-    using value_type = T;
-    using difference_type = std::ptrdiff_t;
-    using pointer = void;
-    using reference = T;
-};
-
-class edge_list_cursor {
-public:
-    edge_list_cursor() = default;
-    edge_list_cursor(csr_graph const& g, node_id from, node_id const* at) : rows_(&g), from_(from), at_(at)
-    {
-        find_row();
-    }
-    csr_graph::edge operator*() const { return {from_, *at_}; }
-    edge_list_cursor& operator++() { return ++at_, find_row(), *this; }
-    edge_list_cursor operator++(int)
-    {
-        edge_list_cursor const here = *this;
-        ++*this;
-        return here;
-    }
-    friend bool operator==(edge_list_cursor const&, edge_list_cursor const&) = default;
-
-private:
-    void find_row()
-    {
-        for (; from_ != rows_->rows(); ++from_) {
-            std::span<node_id const> const row = (*rows_)[from_];
-            if (at_ != row.data() + row.size()) return; // rows are contiguous
-        }
-    }
-
-    csr_graph const* rows_ = nullptr;
-    node_id from_ = 0;
-    node_id const* at_ = nullptr;
-};
-
-} // namespace detail
 
 inline csr_graph::vertex_cursor operator++(csr_graph::vertex_cursor& at, int) { return {at.at++}; }
 inline csr_graph::edge_cursor operator++(csr_graph::edge_cursor& at, int) { return {at.from, at.at++}; }

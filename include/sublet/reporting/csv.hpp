@@ -24,8 +24,6 @@ namespace sublet {
 
 namespace detail {
 
-inline constexpr pool_id every_pool = -1;
-
 /// A space at either end is quoted too: the RFC counts it as part of the field, many readers drop it.
 template <class Text>
 bool needs_quotes(Text const& field)
@@ -41,8 +39,10 @@ bool needs_quotes(Text const& field)
 
 /// What a table holds.
 struct csv_options {
-    names_of<value_id> names = {};     ///< of values; default: their numbers
-    pool_id pool = detail::every_pool; ///< only buffers of this one
+    static constexpr pool_id every_pool = -1; ///< buffers of all pools
+
+    names_of<value_id> names = {};          ///< of values; default: their numbers
+    pool_id pool = csv_options::every_pool; ///< only buffers of this one
 };
 
 /// Writes one row per buffer, in the order of the plan; `id` is the name of the buffer's root value.
@@ -61,7 +61,7 @@ Stream& write_csv(Stream& out, Planned const& planned, csv_options const& option
     text << "id,lower,upper,size,offset\n";
     std::vector<char> name;
     for (memory_plan::placed_buffer const& b : plan.buffers) {
-        if (b.size == 0 || (options.pool != detail::every_pool && b.pool != options.pool)) continue;
+        if (b.size == 0 || (options.pool != csv_options::every_pool && b.pool != options.pool)) continue;
         options.names.read(name, b.root);
         bool const quoted = detail::needs_quotes(name);
         if (quoted) text << '"';

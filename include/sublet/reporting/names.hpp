@@ -9,73 +9,19 @@
 ///     write_html(file, planned, {.names = list.names(), .steps = list.step_names(), .program = &program});
 ///     write_json(file, planned, {.names = std::vector<std::string>{"image", "blurred"}});
 
-#include <sublet/core/internal/text.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
+#include <sublet/reporting/detail/name_text.hpp>
+#include <sublet/reporting/internal/printable_text.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <initializer_list>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace sublet {
-
-namespace detail {
-
-/// Numbers are none, although they convert to one.
-template <class C>
-concept character =
-    std::same_as<std::remove_cvref_t<C>, char> || std::same_as<std::remove_cvref_t<C>, char8_t> ||
-    std::same_as<std::remove_cvref_t<C>, unsigned char>;
-
-template <class R>
-concept character_range = requires(R& text) {
-    { *text.begin() } -> character;
-    text.begin() != text.end();
-                          };
-
-template <class T>
-concept text_like = integer<std::remove_cvref_t<T>> || is_id<std::remove_cvref_t<T>> ||
-                    std::convertible_to<T, std::string_view> || character_range<std::remove_reference_t<T>>;
-
-template <class X, class Id>
-concept names_callable = std::invocable<X const&, Id> && text_like<std::invoke_result_t<X const&, Id>>;
-
-template <class X, class Id>
-concept names_table = !names_callable<X, Id> && requires(X const& x, Id i) {
-    { x[i] } -> text_like;
-    { x.size() } -> std::convertible_to<std::size_t>;
-};
-
-template <class Name>
-void append_name(std::vector<char>& text, Name&& name)
-{
-    using named = std::remove_cvref_t<Name>;
-    if constexpr (integer<named> || is_id<named>) {
-        appended_text digits{text};
-        plain_text<appended_text>{digits} << name;
-    } else if constexpr (std::convertible_to<Name, std::string_view>) {
-        if constexpr (std::is_pointer_v<named>)
-            SUBLET_EXPECTS(name != nullptr, "sublet: a name is a null pointer");
-        for (char c : std::string_view(name)) text.push_back(c);
-    } else {
-        for (auto c = name.begin(), end = name.end(); c != end; ++c) text.push_back(static_cast<char>(*c));
-    }
-}
-
-constexpr bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
-
-/// Drops control characters and replaces what is not UTF-8 by '?'; returns the number of characters left.
-std::size_t keep_printable(std::vector<char>& text);
-
-/// Makes it the inside of a JSON string: quotes, backslashes and control characters are escaped, and what is
-/// not UTF-8 is replaced by '?'.
-void escape_json(std::vector<char>& text);
-
-} // namespace detail
 
 /// The names of values, `names_of<value_id>`, or of steps, `names_of<step_id>`: a callable or a table, tried
 /// in this order.
@@ -188,9 +134,5 @@ struct name_options {
 };
 
 } // namespace sublet
-
-#if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/reporting/impl/names.ipp>
-#endif
 
 #endif

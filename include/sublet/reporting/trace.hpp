@@ -17,132 +17,16 @@
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/reporting/detail/shown_plan.hpp>
+#include <sublet/reporting/detail/trace_rows.hpp>
+#include <sublet/reporting/internal/printable_text.hpp>
+#include <sublet/reporting/internal/trace_writer.hpp>
 #include <sublet/reporting/names.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 namespace sublet {
-
-namespace detail {
-
-/// One JSON document of trace events. Processes and rows are numbered from 0.
-template <class Stream>
-class trace_writer {
-public:
-    explicit trace_writer(Stream& out) : text_{out}
-    {
-        text_ << "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [";
-    }
-
-    /// Names are contents of JSON strings: see escape_json().
-    void name_process(std::size_t process, std::string_view name, std::uint64_t number)
-    {
-        begin("M", process);
-        text_ << ", \"name\": \"process_name\", \"args\": {\"name\": \"";
-        write(name);
-        text_ << number << "\"}}";
-    }
-    void name_process(std::size_t process, std::string_view name)
-    {
-        begin("M", process);
-        text_ << ", \"name\": \"process_name\", \"args\": {\"name\": \"";
-        write(name);
-        text_ << "\"}}";
-    }
-    void name_row(std::size_t process, std::size_t row, std::string_view name, std::uint64_t number)
-    {
-        begin("M", process, row);
-        text_ << ", \"name\": \"thread_name\", \"args\": {\"name\": \"";
-        write(name);
-        text_ << number << "\"}}";
-        begin("M", process, row);
-        text_ << ", \"name\": \"thread_sort_index\", \"args\": {\"sort_index\": " << row << "}}";
-    }
-    /// Times in nanoseconds. `write_arguments` adds members: ("name", "value") each.
-    template <class Arguments>
-    void event(std::size_t process, std::size_t row, std::vector<char> const& name, std::uint64_t first,
-               std::uint64_t last, Arguments write_arguments)
-    {
-        begin("X", process, row);
-        text_ << ", \"ts\": ";
-        write_time(first);
-        text_ << ", \"dur\": ";
-        write_time(last - first);
-        text_ << ", \"name\": \"";
-        write({name.data(), name.size()});
-        text_ << "\", \"args\": {";
-        write_arguments(text_);
-        text_ << "}}";
-    }
-    void count(std::size_t process, char const* name, std::uint64_t when, std::uint64_t number)
-    {
-        begin("C", process);
-        text_ << ", \"ts\": ";
-        write_time(when);
-        text_ << ", \"name\": \"" << name << "\", \"args\": {\"" << name << "\": " << number << "}}";
-    }
-    void end() { text_ << "\n]}\n"; }
-
-private:
-    void begin(char const* phase, std::size_t process)
-    {
-        text_ << before_ << "{\"ph\": \"" << phase << "\", \"pid\": " << process + 1;
-        before_ = ",\n";
-    }
-    void begin(char const* phase, std::size_t process, std::size_t row)
-    {
-        begin(phase, process);
-        text_ << ", \"tid\": " << row + 1;
-    }
-    void write(std::string_view text)
-    {
-        for (char c : text) text_ << c;
-    }
-    /// In microseconds.
-    void write_time(std::uint64_t nanoseconds)
-    {
-        text_ << nanoseconds / 1000;
-        std::uint64_t const rest = nanoseconds % 1000;
-        if (rest == 0) return;
-        text_ << '.' << rest / 100 << rest / 10 % 10 << rest % 10;
-    }
-
-    plain_text<Stream> text_;
-    char const* before_ = "\n";
-};
-
-/// What a trace of a plan shows, by pool.
-struct trace_of_plan {
-    struct row {
-        pool_id pool = 0;
-        std::size_t index = 0; ///< in its pool
-        byte_count offset = 0;
-    };
-    struct event {
-        buffer_id buffer = no_buffer;
-        std::size_t row = 0; ///< in its pool
-    };
-    struct level {
-        pool_id pool = 0;
-        position_id position = 0;
-        byte_count bytes = 0; ///< live from here on
-    };
-    std::vector<trace_of_plan::row> rows{};     ///< by pool and offset
-    std::vector<trace_of_plan::event> events{}; ///< by pool and row, then by time
-    std::vector<trace_of_plan::level> levels{}; ///< by pool and position
-};
-
-/// Buffers of one row have one offset and do not overlap in time: a valid plan has a row for each offset, an
-/// invalid one may need several.
-///
-/// Complexity: O(n log n), n = buffers.
-/// Throws:     precondition_error if the bytes live at once exceed 64 bits; std::bad_alloc.
-[[nodiscard]] trace_of_plan rows_of_trace(memory_plan const& plan);
-
-} // namespace detail
 
 /// Writes the plan as one JSON document: a process for each pool, a row for each offset, an event for each
 /// buffer, named by its root, with offset and size as strings of digits; and a counter of the live bytes.
@@ -183,9 +67,5 @@ Stream& write_trace(Stream& out, Planned const& planned, name_options const& opt
 }
 
 } // namespace sublet
-
-#if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/reporting/impl/trace.ipp>
-#endif
 
 #endif

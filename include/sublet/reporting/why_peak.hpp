@@ -20,6 +20,7 @@
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/snapshot.hpp>
+#include <sublet/reporting/detail/table_cell.hpp>
 #include <sublet/reporting/names.hpp>
 
 #include <cstddef>
@@ -68,49 +69,6 @@ struct why_peak_options {
     names_of<step_id> steps = {};  ///< of steps; default: "step 7"
     std::size_t rows = 20;         ///< at most; one line sums up the rest
 };
-
-namespace detail {
-
-struct table_cell {
-    std::vector<char> text;
-    std::size_t characters = 0;
-
-    void operator<<(char one) { text.push_back(one), ++characters; }
-    void operator<<(char const* ascii);
-};
-
-/// The name; a long one without its middle, since both ends matter: "node 107 (max", "backward)".
-template <class Id>
-void write_name(table_cell& cell, names_of<Id> const& names, Id of)
-{
-    constexpr std::size_t widest = 40, front = 13, back = widest - front - 3;
-    std::vector<char> name;
-    names.read(name, of);
-    std::size_t const characters = keep_printable(name);
-    std::size_t begun = 0;
-    for (char c : name) {
-        bool const begins = begins_character(c);
-        begun += begins ? 1 : 0;
-        if (characters > widest && begun > front && begun <= characters - back) {
-            if (begins && begun == front + 1) cell << "...";
-            continue;
-        }
-        cell.text.push_back(c);
-        cell.characters += begins ? 1 : 0;
-    }
-}
-
-inline void write_step(table_cell& cell, names_of<step_id> const& steps, step_id s, char const* if_none)
-{
-    if (s == no_step) return cell << if_none;
-    if (!steps.is_given()) cell << "step ";
-    write_name(cell, steps, s);
-}
-
-/// part / whole in hundredths of a percent, rounded.
-void write_percent(table_cell& cell, byte_count part, byte_count whole);
-
-} // namespace detail
 
 /// Writes it as a table for people, one row per buffer.
 ///

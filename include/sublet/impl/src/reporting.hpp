@@ -10,9 +10,10 @@
 #else
 
 #include <sublet/reporting/impl/html.ipp>
-#include <sublet/reporting/impl/names.ipp>
+#include <sublet/reporting/impl/printable_text.ipp>
 #include <sublet/reporting/impl/svg_map.ipp>
-#include <sublet/reporting/impl/trace.ipp>
+#include <sublet/reporting/impl/table_cell.ipp>
+#include <sublet/reporting/impl/trace_rows.ipp>
 #include <sublet/reporting/impl/why_peak.ipp>
 
 #endif

@@ -6,11 +6,19 @@
 #include <sublet/impl/config.hpp>
 #include <sublet/reporting/detail/html_page.hpp>
 #include <sublet/reporting/detail/html_script.hpp>
+#include <sublet/reporting/detail/svg_map.hpp>
 #include <sublet/reporting/html.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <utility>
+#include <vector>
+
+/// Names are asked for once and numbered; then the page is written from front to back: its fixed elements,
+/// and between them the plans as one JSON object with a list for each property of the drawn rows. Plans with
+/// hand-offs are moved first to an order that keeps them.
 
 namespace sublet::detail {
 
@@ -85,6 +93,33 @@ struct touched_positions {
         for (edge_use u : p.edge_uses())
             touched({u.value, touch::access::use}, position_of[p.steps_of(u.pred).last - 1]);
     }
+};
+
+/// The page in memory.
+class html_page {
+public:
+    using row = memory_plan::placed_buffer const*;
+
+    /// Asks for all names.
+    html_page(std::vector<html_plan> plans, html_options const& options);
+
+    /// The document; the last character is '\0'.
+    [[nodiscard]] std::vector<char> text() const;
+
+private:
+    void write_plan(plain_text<html_texts>& out, std::size_t which) const;
+    void write_steps(plain_text<html_texts>& out, html_plan const& shown, std::size_t first,
+                     std::size_t last) const;
+    void keep_handoffs(html_plan& shown) const;
+    [[nodiscard]] std::size_t index_of(value_id v) const;
+
+    html_options const& options_;
+    std::vector<html_plan> plans_;
+    std::vector<html_page::row> rows_; // that are drawn, by plan, then by pool
+    std::vector<std::size_t> ends_;    // of the rows, by plan
+    std::vector<value_id> values_;     // that have storage, ascending
+    html_texts names_, step_names_;    // of these values; by step, or empty
+    buffer_kinds kinds_;               // of the rows, or empty
 };
 
 /// In the listed order a step may come before one for which it waits, and then buffers that share bytes
@@ -332,6 +367,11 @@ SUBLET_DECL std::vector<char> html_page::text() const
     out << "})();\n</script>\n</body>\n</html>\n";
     out << '\0';
     return std::move(page.text);
+}
+
+SUBLET_DECL std::vector<char> html_document(std::vector<html_plan> plans, html_options const& options)
+{
+    return html_page(std::move(plans), options).text();
 }
 
 } // namespace sublet::detail

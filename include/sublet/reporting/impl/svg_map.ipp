@@ -8,6 +8,9 @@
 #include <string_view>
 #include <vector>
 
+/// Kinds are found by sorting the printed names, and the curve by a sweep over begins and ends; where it has
+/// more levels than the picture has pixels, levels are joined to the highest of them.
+
 // --- svg kinds -------------------------------------------------------------------------------------------
 
 namespace sublet::detail {

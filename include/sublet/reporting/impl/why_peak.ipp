@@ -5,6 +5,14 @@
 #include <sublet/impl/config.hpp>
 #include <sublet/reporting/why_peak.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+/// One sweep gives the live bytes, and prefix and suffix maxima of them what is left without a buffer;
+/// another over the touches, in the order in which steps read and write, the first and the last step of each
+/// buffer.
+
 namespace sublet {
 
 SUBLET_DECL peak_reason why_peak(snapshot const& p, memory_plan const& plan, pool_id pool)
@@ -83,20 +91,3 @@ SUBLET_DECL peak_reason why_peak(snapshot const& p, memory_plan const& plan, poo
 }
 
 } // namespace sublet
-
-namespace sublet::detail {
-
-SUBLET_DECL void table_cell::operator<<(char const* ascii)
-{
-    for (; *ascii != '\0'; ++ascii) *this << *ascii;
-}
-
-SUBLET_DECL void write_percent(table_cell& cell, byte_count part, byte_count whole)
-{
-    for (; whole >> 49 != 0; whole >>= 1) part >>= 1; // room for the product
-    byte_count const count = whole == 0 ? 0 : (10'000 * part + whole / 2) / whole;
-    plain_text<table_cell> digits{cell};
-    digits << count / 100 << '.' << count / 10 % 10 << count % 10;
-}
-
-} // namespace sublet::detail

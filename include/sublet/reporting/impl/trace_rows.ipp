@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/impl/config.hpp>
-#include <sublet/reporting/trace.hpp>
-
 #include <sublet/core/internal/sorting.hpp>
+#include <sublet/impl/config.hpp>
 #include <sublet/reporting/detail/svg_map.hpp>
+#include <sublet/reporting/detail/trace_rows.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <tuple>
+#include <vector>
+
+/// Sorts the buffers by pool, offset and begin, and colours the intervals of each offset greedily: a heap has
+/// the open rows by the position from which they are free. Live bytes come from a sweep over each pool.
 
 namespace sublet::detail {
 
