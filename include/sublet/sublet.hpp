@@ -68,6 +68,7 @@
 #include <sublet/checking/check_symbolic_plan.hpp>   // for every batch size?        check_plan()
 #include <sublet/checking/fits.hpp>                  // for a smaller program, too?  fits()
 #include <sublet/checking/check_placement.hpp>       // are offsets valid, minimal?  check_placement(), check_proof()
+#include <sublet/checking/stream_commands.hpp>       // commands on streams, as data stream_commands
 #include <sublet/checking/check_streams.hpp>         // data races of commands       check_streams()
 #include <sublet/checking/check_rewrite.hpp>         // does a rewrite keep reads?   check_rewrite()
 

@@ -17,10 +17,13 @@
 #include <sublet/checking/impl/check_rewrite.ipp>
 #include <sublet/checking/impl/check_streams.ipp>
 #include <sublet/checking/impl/check_symbolic_plan.ipp>
+#include <sublet/checking/impl/check_waits.ipp>
+#include <sublet/checking/impl/conflict_scan.ipp>
 #include <sublet/checking/impl/fits.ipp>
 #include <sublet/checking/impl/places.ipp>
 #include <sublet/checking/impl/stackings.ipp>
 #include <sublet/checking/impl/step_order.ipp>
+#include <sublet/checking/impl/stream_clocks.ipp>
 #include <sublet/checking/impl/unwritten_reads.ipp>
 
 #endif
