@@ -19,6 +19,7 @@
 #include <sublet/checking/check_placement.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_rewrite.hpp>
+#include <sublet/checking/check_slots.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/checking/fits.hpp>
 #include <sublet/graph/snapshot.hpp>

@@ -41,6 +41,7 @@
 #include "placement_inputs.hpp"
 
 #include <sublet/checking/check_placement.hpp>
+#include <sublet/checking/check_proof.hpp>
 #include <sublet/placement/detail/best_packing.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/improve.hpp>

@@ -12,6 +12,7 @@
 #include <sublet/checking/check_flow_plan.hpp>
 #include <sublet/checking/check_placement.hpp>
 #include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_proof.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/checking/fits.hpp>
 #include <sublet/listing.hpp>

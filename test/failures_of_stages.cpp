@@ -15,7 +15,9 @@
 #include <sublet/checking/check_flow_plan.hpp>
 #include <sublet/checking/check_placement.hpp>
 #include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_proof.hpp>
 #include <sublet/checking/check_rewrite.hpp>
+#include <sublet/checking/check_slots.hpp>
 #include <sublet/checking/check_streams.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/checking/fits.hpp>

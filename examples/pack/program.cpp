@@ -14,6 +14,7 @@
 #include "read_lifetimes.hpp"
 
 #include <sublet/checking/check_placement.hpp>
+#include <sublet/checking/check_proof.hpp>
 #include <sublet/placement/place.hpp>
 
 #include <algorithm>

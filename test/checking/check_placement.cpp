@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_placement.hpp>
+#include <sublet/checking/check_proof.hpp>
 
 #include "../placement_oracle.hpp"
 #include "../printed.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/checking/check_placement.hpp>
+#include <sublet/checking/check_proof.hpp>
 
 #include "../placement_oracle.hpp"
 #include "../random_placements.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/checking/check_placement.hpp>
+#include <sublet/checking/check_slots.hpp>
 
 #include "../archetype.hpp"
 #include "../flow_oracle.hpp"

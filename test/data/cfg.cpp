@@ -9,7 +9,7 @@
 #include <sublet/analysis/control_flow.hpp>
 #include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/liveness.hpp>
-#include <sublet/checking/check_placement.hpp>
+#include <sublet/checking/check_slots.hpp>
 #include <sublet/sharing/color_graph.hpp>
 
 #include <cstdint>

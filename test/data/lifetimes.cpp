@@ -2,6 +2,7 @@
 // Every file of real lifetimes: its placement reaches its known lower bound, and so does the plan of a
 // program with those lifetimes; both are checked. The environment variable SUBLET_DATA names the folder.
 #include <sublet/checking/check_placement.hpp>
+#include <sublet/checking/check_proof.hpp>
 #include <sublet/placement/place.hpp>
 #include <sublet/plan_memory.hpp>
 

@@ -5,6 +5,7 @@
 #include "../random_source.hpp"
 
 #include <sublet/checking/check_placement.hpp>
+#include <sublet/checking/check_proof.hpp>
 #include <sublet/placement/internal/pack.hpp>
 
 #include <doctest/doctest.h>

@@ -7,6 +7,7 @@
 #include "rounds.hpp"
 
 #include <sublet/checking/check_placement.hpp>
+#include <sublet/checking/check_proof.hpp>
 #include <sublet/placement/detail/portfolio.hpp>
 #include <sublet/placement/detail/replan.hpp>
 #include <sublet/placement/internal/choose_pools.hpp>

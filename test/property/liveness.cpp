@@ -5,7 +5,7 @@
 #include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/live_query.hpp>
 #include <sublet/analysis/liveness.hpp>
-#include <sublet/checking/check_placement.hpp>
+#include <sublet/checking/check_slots.hpp>
 #include <sublet/sharing/color_graph.hpp>
 
 #include "../flow_oracle.hpp"

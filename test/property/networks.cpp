@@ -4,7 +4,7 @@
 #include <sublet/analysis/interference.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/liveness.hpp>
-#include <sublet/checking/check_placement.hpp>
+#include <sublet/checking/check_slots.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/sharing/color_graph.hpp>
 #include <sublet/sharing/color_intervals.hpp>

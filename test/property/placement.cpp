@@ -3,6 +3,7 @@
 // SUBLET_ROUNDS=50 in the environment there are fifty times as many problems, with SUBLET_SEED=7 the seeds
 // begin at 7.
 #include <sublet/checking/check_placement.hpp>
+#include <sublet/checking/check_proof.hpp>
 #include <sublet/placement/detail/best_packing.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/infeasible_core.hpp>

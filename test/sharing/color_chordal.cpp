@@ -2,7 +2,7 @@
 #include <sublet/sharing/color_graph.hpp>
 
 #include <sublet/analysis/liveness.hpp>
-#include <sublet/checking/check_placement.hpp>
+#include <sublet/checking/check_slots.hpp>
 
 #include "../random_source.hpp"
 #include "archetype.hpp"

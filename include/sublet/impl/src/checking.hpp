@@ -14,7 +14,9 @@
 #include <sublet/checking/impl/check_flow_plan.ipp>
 #include <sublet/checking/impl/check_placement.ipp>
 #include <sublet/checking/impl/check_plan.ipp>
+#include <sublet/checking/impl/check_proof.ipp>
 #include <sublet/checking/impl/check_rewrite.ipp>
+#include <sublet/checking/impl/check_slots.ipp>
 #include <sublet/checking/impl/check_streams.ipp>
 #include <sublet/checking/impl/check_symbolic_plan.ipp>
 #include <sublet/checking/impl/check_waits.ipp>
@@ -24,6 +26,7 @@
 #include <sublet/checking/impl/stackings.ipp>
 #include <sublet/checking/impl/step_order.ipp>
 #include <sublet/checking/impl/stream_clocks.ipp>
+#include <sublet/checking/impl/unordered_buffers.ipp>
 #include <sublet/checking/impl/unwritten_reads.ipp>
 
 #endif
