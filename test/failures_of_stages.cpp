@@ -43,6 +43,7 @@
 #include <sublet/rewriting/rename.hpp>
 #include <sublet/sharing/color_graph.hpp>
 #include <sublet/sharing/color_intervals.hpp>
+#include <sublet/sharing/detail/share_symbolically.hpp>
 #include <sublet/sharing/in_place.hpp>
 #include <sublet/testing/simulated_device.hpp>
 #include <sublet/testing/synthetic.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/color_intervals.hpp>
+#include <sublet/sharing/detail/share_symbolically.hpp>
 
 #include "../archetype.hpp"
 #include "../random_batches.hpp"

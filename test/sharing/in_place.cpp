@@ -700,7 +700,7 @@ TEST_CASE("the largest results are taken, and one with a choice leaves its opera
     });
     auto matched = [&](plan_options const& options) {
         auto const table = gather_buffers(lifetimes(p), options);
-        return match_in_place(p, table, always, always, in_place_fit::at_least);
+        return match_in_place(p, table, always, always, false);
     };
     using pairs = std::vector<memory_plan::in_place_pair>;
     CHECK(matched({.bytes = {8, 8, 8, 8, 8}}) == pairs{{1, 1, 2, 8}, {1, 0, 3, 8}});
@@ -717,7 +717,7 @@ TEST_CASE("a smaller result goes over the smallest operand, and only if larger o
     });
     auto const table = gather_buffers(lifetimes(p), plan_options{.bytes = {64, 16, 8}});
     using pairs = std::vector<memory_plan::in_place_pair>;
-    CHECK(match_in_place(p, table, always, always, in_place_fit::at_least) == pairs{{1, 1, 2, 8}});
+    CHECK(match_in_place(p, table, always, always, false) == pairs{{1, 1, 2, 8}});
     CHECK(match_in_place(p, table, always, always).empty());
 }
 

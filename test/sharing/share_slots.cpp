@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/detail/chains.hpp>
 #include <sublet/sharing/detail/tokens.hpp>
+#include <sublet/sharing/internal/buffer_slots.hpp>
 #include <sublet/sharing/share_slots.hpp>
 
 #include "archetype.hpp"
@@ -192,12 +193,12 @@ TEST_CASE("each strategy returns the result of its algorithm, with the bytes and
         for (buffer_id b = 0; b != tasks.values(); ++b) each.push_back(b);
         auto const lives = concurrent_lifetimes(tasks.program(), g, each.size(), each, tasks.role);
         auto const conflicts = find_conflict_ranges(g, lives);
-        auto with = [&](slot_options::strategy_kind how) {
+        auto with = [&](slot_strategy how) {
             return share_slots(g, lives, tasks.bytes, {.strategy = how, .pool = tasks.pool});
         };
-        auto const tokens = with(slot_options::strategy_kind::tokens);
-        auto const chains = with(slot_options::strategy_kind::chains);
-        auto const fewest = with(slot_options::strategy_kind::fewest);
+        auto const tokens = with(slot_strategy::tokens);
+        auto const chains = with(slot_strategy::chains);
+        auto const fewest = with(slot_strategy::fewest);
         CHECK(tokens.slot_of ==
               share_by_tokens(g, lives, [&](buffer_id b) { return tasks.bytes[b]; }, {.pool = tasks.pool})
                   .slot_of);

@@ -6,12 +6,10 @@
 ///
 /// color() gives the fewest slots, equal to the most buffers alive at once, in O(n log n) by the
 /// left-edge algorithm. share_linearly() takes sizes: each buffer in turn gets a free slot that fits, as in
-/// linear-scan recyclers; a heuristic without bound on its bytes. share_symbolically() is the same heuristic
-/// for sizes that are affine in a batch size.
+/// linear-scan recyclers; a heuristic without bound on its bytes.
 
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/core/plan.hpp>
-#include <sublet/core/symbolic_plan.hpp>
 #include <sublet/core/units.hpp>
 
 #include <compare>
@@ -201,53 +199,6 @@ template <detail::live_range_function Lives, detail::size_function Sizes>
     return plan;
 }
 
-// --- symbolic slots --------------------------------------------------------------------------------------
-
-/// Slots for buffers with sizes that grow with a batch size N, in one pass by begin.
-///
-///     a: 100 N        slot 0
-///     b: 4000         slot 1
-///     c:  60 N        slot 0, if it is free: large enough for N = 1 and for the largest N
-///     d: 120 N        slot 0, which grows. Whether slot 1 is large enough depends on N
-///
-/// The largest occupant of a slot has to be the largest for every batch; so the sum over all slots is an
-/// exact affine number as well. Systems without formulas compare sizes of unknown batch only with each other,
-/// never with fixed ones: that is symbolic_options::mixing_rule::apart. Greedy, without a guaranteed factor.
-
-namespace detail {
-
-struct symbolic_slot_plan : slot_plan {
-    table<slot_id, affine_bytes> slot_bytes;
-    table<slot_id, pool_id> slot_pool;
-    affine_bytes total;
-};
-
-struct symbolic_slot_options {
-    byte_count max_batch = 1;
-    symbolic_options::mixing_rule mixing = symbolic_options::mixing_rule::proved;
-    bool grow = true; ///< a buffer larger than a free slot for every batch may enlarge it
-};
-
-/// Gives every buffer a slot of its pool, in the order of begins.
-///
-/// Requires:   sizes are known and not 0, lives not empty; `options.max_batch` is at least 1.
-/// Ensures:    buffers that are alive together have different slots. Of the free slots that are large enough
-///             for every batch a buffer takes the smallest for the largest batch, then for a batch of 1, then
-///             the lowest. If there is none and `grow` is set, it enlarges a free slot that it exceeds for
-///             every batch, the largest by the same comparison; otherwise it opens a new one. With
-///             mixing_rule::apart it considers only slots with a first occupant that depends on the batch if
-///             and only if it does itself.
-/// Complexity: O(n log n + n s), n = buffers, s = slots.
-/// Throws:     precondition_error if a sum of sizes reaches 2^64 - 1.
-[[nodiscard]] symbolic_slot_plan share_symbolically(table<buffer_id, symbolic_plan::buffer> const& buffers,
-                                                    symbolic_slot_options const& options);
-
-} // namespace detail
-
 } // namespace sublet
-
-#if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/sharing/impl/color_intervals.ipp>
-#endif
 
 #endif

@@ -11,171 +11,34 @@
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/core/internal/sorting.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
-#include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/structures/internal/overwrite_matching.hpp>
+#include <sublet/sharing/internal/match_in_place.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-// --- in place pairs --------------------------------------------------------------------------------------
-
-/// In-place pairs: the part that does not depend on when steps run.
-///
-///     y = relu(x)  may overwrite x              x  [=====)
-///                                               y      [=======)
-///     one buffer for both                       xy [===========)
-///
-///     a smaller result                          x  [=====)
-///     keeps the first bytes                     y        [=====)   over x: it begins where x begins, and
-///                                                                  lies within x while both are needed
-///
-/// Callables say whether the operand is still needed, and whether the result's buffer is in use before the
-/// step. Pairs of different steps never compete: an operand is free only at the last step that touches it,
-/// and a result begins at one step. A pair saves the bytes of its result there and changes nothing elsewhere.
-/// So the fewest bytes are alive at every position if the results of the pairs of each step have the largest
-/// sum of bytes (detail/overwrite_matching.hpp). A result over a view begins where the view begins: a pair is
-/// taken only if both begin at the same byte of their roots.
-
-namespace sublet {
-
-namespace detail {
-
-/// Size that the operand must have.
-enum class in_place_fit : std::uint8_t {
-    equal,   ///< that of the result
-    at_least ///< at least that; other buffers may use the rest from the next position on
-};
-
-/// The pairs to take, by step, those of a step in the order of their declaration.
-///
-/// Requires:   is_free(b, step): only the step itself touches the buffer when the step writes or later, and
-///             writing over it saves bytes. begins(b, step): nothing touches it before the step writes.
-/// Ensures:    a pair may be taken if the step uses the input, defines the output and touches the input's
-///             buffer in no other way; that buffer is free, and neither output nor pinned; the output's
-///             buffer begins here, is no input and not pinned; both are planned, of one pool, and fit, and
-///             both values begin at the same byte of their roots. An
-///             input and an output are each in at most one pair taken; the outputs taken have the largest
-///             sum of bytes. Among several inputs an output gets the smallest, of equal ones the one that is
-///             declared first.
-/// Complexity: O(values + touches + pairs) time, and match_overwrites() for each step; O(values) memory. Each
-///             callable is called at most once per pair.
-template <class IsFree, class Begins>
-[[nodiscard]] std::vector<memory_plan::in_place_pair>
-match_in_place(snapshot const& p, buffer_table const& table, IsFree is_free, Begins begins,
-               in_place_fit fit = in_place_fit::equal)
-{
-    std::vector<memory_plan::in_place_pair> matched;
-    if (p.overwrites().empty()) return matched;
-
-    // Of the current step, the one value that it reads of a buffer, if it touches nothing else there.
-    value_id const several_values = no_value - 1; // no program has so many ids
-    sublet::table<buffer_id, value_id> only_reads(table.buffers.size(), no_value);
-    sublet::table<buffer_id, value_id> only_writes(table.buffers.size(), no_value); // and that it writes
-    sublet::table<value_id, step_id> defined_at(table.buffer_of.size(), no_step);   // the last that does
-    std::vector<detail::sort_key> allowed;                             // {size of the operand, 0, pair}
-    std::vector<overwrite_pair> buffers_of;                            // of `allowed`
-    std::vector<detail::sort_key> taken;                               // {pair}
-    auto const pairs = p.overwrites();                                 // by step
-    matched.reserve(pairs.size());
-    for (std::uint32_t i = 0; i != pairs.size();) {
-        step_id const s = pairs[i].step;
-        for (touch t : p.touches(s)) {
-            bool const defines = t.defines();
-            if (defines) defined_at[t.value] = s;
-            value_id& read = only_reads[table.buffer_of[t.value]];
-            bool const only_reads_it = !defines && !t.writes();
-            read = !only_reads_it || (read != no_value && read != t.value) ? several_values : t.value;
-            value_id& written = only_writes[table.buffer_of[t.value]];
-            if (t.writes()) written = written != no_value && written != t.value ? several_values : t.value;
-        }
-        for (; i != pairs.size() && pairs[i].step == s; ++i) {
-            buffer_id const from = table.buffer_of[pairs[i].in], to = table.buffer_of[pairs[i].out];
-            buffer const &in = table.buffers[from], &out = table.buffers[to];
-            if (only_reads[from] != pairs[i].in || defined_at[pairs[i].out] != s) continue;
-            if (only_writes[to] != pairs[i].out) continue;
-            if (has_role(in.role, value_role::output) || has_role(out.role, value_role::input)) continue;
-            if (!in.is_planned() || !out.is_planned() || in.pool != out.pool) continue;
-            if (in.size < out.size || (fit == in_place_fit::equal && in.size != out.size)) continue;
-            if (in.pinned != no_offset || out.pinned != no_offset) continue;
-            if (!table.offset_in_root.empty() && // the result would begin elsewhere
-                table.offset_in_root[pairs[i].in] != table.offset_in_root[pairs[i].out])
-                continue;
-            if (is_free(from, s) && begins(to, s)) allowed.push_back({in.size, 0, i});
-        }
-        for (touch t : p.touches(s))
-            only_reads[table.buffer_of[t.value]] = only_writes[table.buffer_of[t.value]] = no_value;
-
-        auto match = [&](overwrite pair) {
-            matched.push_back({s, pair.in, pair.out, table.buffers[table.buffer_of[pair.out]].size});
-        };
-        if (allowed.size() <= 1) {
-            for (detail::sort_key const& a : allowed) match(pairs[a.id]);
-            allowed.clear();
-            continue;
-        }
-        sort_by_key(allowed);
-        for (detail::sort_key const& a : allowed) {
-            buffer_id const from = table.buffer_of[pairs[a.id].in], to = table.buffer_of[pairs[a.id].out];
-            buffers_of.push_back({from, to, table.buffers[to].size});
-        }
-        for (std::uint32_t at : detail::match_overwrites(buffers_of)) taken.push_back({allowed[at].id, 0, 0});
-        sort_by_key(taken);
-        for (detail::sort_key const& t : taken) match(pairs[detail::to_size(t.key)]);
-        allowed.clear();
-        buffers_of.clear();
-        taken.clear();
-    }
-    return matched;
-}
-
-/// Joins the buffers of in-place pairs. Buffers of equal size become one, with the root of the first in the
-/// chain. A smaller result stays a buffer of its own, `over` the operand's: it lies within the operand while
-/// both are alive, and has its own storage from the next position on, if it is needed there.
-///
-/// Requires:   no buffer is the input, and none the output, of two pairs; an output that is smaller than its
-///             input begins where that ends, as in lives by position. Nothing is joined in `table`.
-/// Ensures:    the table stays sorted by root, and lists the pairs.
-/// Complexity: O(values + pairs).
-[[nodiscard]] buffer_table join_in_place(buffer_table table, std::vector<memory_plan::in_place_pair> pairs);
-
-/// match_in_place() and join_in_place(), for results as large as the operand.
-template <class IsFree, class Begins>
-[[nodiscard]] buffer_table join_in_place(snapshot const& p, buffer_table table, IsFree is_free, Begins begins)
-{
-    std::vector<memory_plan::in_place_pair> pairs = match_in_place(p, table, is_free, begins);
-    return join_in_place(std::move(table), std::move(pairs));
-}
-
 // --- in place --------------------------------------------------------------------------------------------
 
 /// In-place results if the steps run in one order. Without a pair an output never shares with an input of its
 /// step. Placement may need more than the bytes alive: a joined buffer may conflict with more buffers.
 
-/// The in-place pairs to take; `steps` are the program's steps by position.
-///
-/// Ensures:    as match_in_place() with callables. A buffer is free if nothing touches it after the step (a
-///             use at the end of the step's node counts) and it is alive at the step: a buffer with an early
-///             use as last touch is dead before the step writes, so sharing needs no pair.
-/// Complexity: O(values + steps + touches + pairs) time, and match_overwrites() for each step; O(values +
-///             steps) memory.
-[[nodiscard]] std::vector<memory_plan::in_place_pair>
-match_in_place(snapshot const& p, table<position_id, step_id> const& steps, buffer_table const& table,
-               in_place_fit fit = in_place_fit::at_least);
+namespace sublet {
 
-} // namespace detail
+/// The size that the operand must have.
+enum class in_place_fit : std::uint8_t {
+    equal,   ///< that of the result
+    at_least ///< at least that; other buffers may use the rest from the next position on
+};
 
 /// Joins the buffers of declared in-place pairs; `steps` are the program's steps by position. For slots
 /// choose operands of equal size, or lives from buffer::slot_life().
 [[nodiscard]] buffer_table take_in_place(snapshot const& p, table<position_id, step_id> const& steps,
-                                         buffer_table table,
-                                         detail::in_place_fit fit = detail::in_place_fit::at_least);
+                                         buffer_table table, in_place_fit fit = in_place_fit::at_least);
 
 // --- in place concurrent ---------------------------------------------------------------------------------
 
@@ -193,7 +56,8 @@ match_in_place(snapshot const& p, table<position_id, step_id> const& steps, buff
 /// Joins operands and results that may share bytes under every schedule.
 ///
 /// Requires:   `g` is the graph of `p`, without an error, and `oracle` answers for its order.
-/// Ensures:    as match_in_place(). A buffer is free if, under every schedule, all its other touches come
+/// Ensures:    as match_in_place() of internal/match_in_place.hpp. A buffer is free if, under every schedule,
+/// all its other touches come
 ///             before the step (a read at the end of the step's node does not) and the step has a touch of it
 ///             that is not an early use; a buffer begins at a step if all its other defs come after it.
 /// Complexity: O(values + touches + pairs) time, match_overwrites() for each step, and as many calls of

@@ -9,14 +9,16 @@
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
 #else
 
+#include <sublet/sharing/impl/buffer_slots.ipp>
 #include <sublet/sharing/impl/chains.ipp>
 #include <sublet/sharing/impl/color_graph.ipp>
-#include <sublet/sharing/impl/color_intervals.ipp>
 #include <sublet/sharing/impl/coloring.ipp>
 #include <sublet/sharing/impl/in_place.ipp>
 #include <sublet/sharing/impl/largest_first.ipp>
+#include <sublet/sharing/impl/match_in_place.ipp>
 #include <sublet/sharing/impl/range_matching.ipp>
 #include <sublet/sharing/impl/share_slots.ipp>
+#include <sublet/sharing/impl/share_symbolically.ipp>
 #include <sublet/sharing/impl/slot_size_search.ipp>
 #include <sublet/sharing/impl/token_sets.ipp>
 #include <sublet/sharing/impl/tokens.ipp>

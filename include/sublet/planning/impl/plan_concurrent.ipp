@@ -16,7 +16,7 @@
 #include <sublet/planning/detail/planned_buffers.hpp>
 #include <sublet/planning/detail/stages.hpp>
 #include <sublet/sharing/in_place.hpp>
-#include <sublet/sharing/share_slots.hpp>
+#include <sublet/sharing/internal/buffer_slots.hpp>
 
 #include <cstddef>
 #include <ctime>
@@ -34,7 +34,7 @@ SUBLET_DECL placement place_for_every_schedule(placement_problem const& problem,
                                                sized_slot_plan& slots)
 {
     slots = share_slots(lives, conflicts, [&](buffer_id b) { return problem.buffers[b].size; },
-                        {.strategy = slot_options::strategy_kind::chains,
+                        {.strategy = slot_strategy::chains,
                          .pool = [&](buffer_id b) { return problem.buffers[b].pool; },
                          .visits = work.of(4'000'000)});
     placement placed = stack_slots(problem, slots, heaviest.bytes);

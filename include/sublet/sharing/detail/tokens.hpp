@@ -180,7 +180,7 @@ struct token_plan : sized_slot_plan {
 
 /// Gives every buffer a slot, in the order of begins; `sizes` are by buffer.
 ///
-/// Requires, Ensures and Complexity are those of detail::share_slots() by tokens (sharing/share_slots.hpp).
+/// Requires, Ensures and Complexity are those of share_slots() by tokens (internal/buffer_slots.hpp).
 /// Throws:     precondition_error for a size that is negative or `no_size`, a pool id that is none, or if all
 ///             slots together exceed 64 bits.
 template <size_function Sizes>

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/sharing/color_intervals.hpp>
+#include <sublet/sharing/detail/share_symbolically.hpp>
 
-namespace sublet {
+#include <vector>
 
-namespace detail {
+/// By begin, each buffer looks at all slots. A size is never above another if it is not at a batch of 1 and
+/// at the largest: sizes are affine, so between these nothing else happens.
+
+namespace sublet::detail {
 
 SUBLET_DECL symbolic_slot_plan share_symbolically(table<buffer_id, symbolic_plan::buffer> const& buffers,
                                                   symbolic_slot_options const& options)
@@ -17,10 +21,10 @@ SUBLET_DECL symbolic_slot_plan share_symbolically(table<buffer_id, symbolic_plan
     symbolic_slot_plan plan;
     plan.slot_of.assign(buffers.size(), no_slot);
     table<slot_id, position_id> free_from; // of the last occupant
-    std::vector<detail::sort_key> by_begin;
+    std::vector<sort_key> by_begin;
     for (buffer_id b = 0; b != buffers.size(); ++b) by_begin.push_back({buffers[b].life.first, 0, b});
     sort_by_key(by_begin);
-    for (detail::sort_key const& birth : by_begin) {
+    for (sort_key const& birth : by_begin) {
         buffer_id const b = birth.id;
         symbolic_plan::buffer const& occupant = buffers[b];
         slot_id fitting = no_slot, growing = no_slot;
@@ -30,9 +34,9 @@ SUBLET_DECL symbolic_slot_plan share_symbolically(table<buffer_id, symbolic_plan
             if (options.mixing == symbolic_options::mixing_rule::apart &&
                 room.is_scaled() != occupant.size.is_scaled())
                 continue;
-            if (detail::never_above(occupant.size, room, most)) {
+            if (never_above(occupant.size, room, most)) {
                 if (fitting == no_slot || is_smaller(room, plan.slot_bytes[fitting])) fitting = s;
-            } else if (options.grow && detail::never_above(room, occupant.size, most)) {
+            } else if (options.grow && never_above(room, occupant.size, most)) {
                 if (growing == no_slot || is_smaller(plan.slot_bytes[growing], room)) growing = s;
             }
         }
@@ -44,7 +48,7 @@ SUBLET_DECL symbolic_slot_plan share_symbolically(table<buffer_id, symbolic_plan
             free_from.push_back(0);
         }
         plan.slot_of[b] = slot;
-        plan.slot_bytes[slot] = detail::least_above(plan.slot_bytes[slot], occupant.size, most);
+        plan.slot_bytes[slot] = least_above(plan.slot_bytes[slot], occupant.size, most);
         free_from[slot] = occupant.life.last;
     }
     for (affine_bytes size : plan.slot_bytes) plan.total = checked_add(plan.total, size);
@@ -52,6 +56,4 @@ SUBLET_DECL symbolic_slot_plan share_symbolically(table<buffer_id, symbolic_plan
     return plan;
 }
 
-} // namespace detail
-
-} // namespace sublet
+} // namespace sublet::detail
