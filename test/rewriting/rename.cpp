@@ -9,6 +9,7 @@
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_rewrite.hpp>
+#include <sublet/rewriting/detail/numbered_names.hpp>
 #include <sublet/sharing/color_intervals.hpp>
 #include <sublet/sharing/detail/tokens.hpp>
 #include <sublet/sharing/in_place.hpp>

@@ -48,18 +48,6 @@ struct release_points {
     [[nodiscard]] std::size_t buffers() const;
 };
 
-namespace detail {
-
-/// Of each buffer: whether it exists before the first step, and whether it stays to the end.
-struct buffer_roles {
-    table<buffer_id, unsigned char> is_given, is_kept;
-
-    buffer_roles(std::size_t buffers, table<value_id, buffer_id> const& buffer_of,
-                 table<value_id, value_role> const& role);
-};
-
-} // namespace detail
-
 /// The release points of a program that runs its nodes one after the other. `buffer_of` a value is
 /// `no_buffer` for values that are not released.
 ///

@@ -14,12 +14,12 @@
 #include <sublet/core/units.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
+#include <sublet/reporting/internal/printable_text.hpp>
 #include <sublet/reporting/names.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -250,27 +250,6 @@ void rename(program_tree const& tree, flat_tree const& flat, slot_renaming const
 ///
 /// Names come from files and from other planners, so no prefix is assumed unused. Source: a fault of Caffe2's
 /// memonger (`__m<i>_shared`), where a second plan in one scope merged unrelated values.
-
-namespace detail {
-
-/// The number after the prefix, if the name is the prefix and a 64-bit decimal number without leading zeros.
-[[nodiscard]] constexpr std::optional<std::uint64_t> parse_numbered(std::string_view prefix,
-                                                                    std::string_view name)
-{
-    if (name.size() <= prefix.size() || name.substr(0, prefix.size()) != prefix) return std::nullopt;
-    name.remove_prefix(prefix.size());
-    if (name[0] == '0' && name.size() != 1) return std::nullopt;
-    std::uint64_t number = 0;
-    for (char c : name) {
-        if (c < '0' || c > '9') return std::nullopt;
-        auto const digit = static_cast<std::uint64_t>(c - '0');
-        if (number > (~std::uint64_t{0} - digit) / 10) return std::nullopt;
-        number = 10 * number + digit;
-    }
-    return number;
-}
-
-} // namespace detail
 
 /// The lowest `count` numbers that with the prefix give none of the names of values 0 to `names` - 1.
 ///

@@ -8,6 +8,10 @@
 
 #include <algorithm>
 
+/// Steps in sequence: the last touch of each buffer by position. Control flow: liveness of buffers, a release
+/// where a live set loses one. Concurrently: of the last touches, by happens-before, those that no other
+/// follows.
+
 // --- releases in order -----------------------------------------------------------------------------------
 
 namespace sublet {
@@ -17,6 +21,14 @@ SUBLET_DECL std::size_t release_points::buffers() const { return counter.size();
 } // namespace sublet
 
 namespace sublet::detail {
+
+/// Of each buffer: whether it exists before the first step, and whether it stays to the end.
+struct buffer_roles {
+    table<buffer_id, unsigned char> is_given, is_kept;
+
+    buffer_roles(std::size_t buffers, table<value_id, buffer_id> const& buffer_of,
+                 table<value_id, value_role> const& role);
+};
 
 SUBLET_DECL buffer_roles::buffer_roles(std::size_t buffers, table<value_id, buffer_id> const& buffer_of,
                                        table<value_id, value_role> const& role)
