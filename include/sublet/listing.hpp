@@ -31,301 +31,17 @@
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
+#include <sublet/planning/detail/handle_numbers.hpp>
+#include <sublet/planning/detail/handle_text.hpp>
+#include <sublet/planning/detail/listed_facts.hpp>
+#include <sublet/planning/detail/said_values.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <span>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
-
-// --- handle numbers --------------------------------------------------------------------------------------
-
-/// Numbers handles from 0, in O(1) expected for a handle with a hash, in O(log n) for one with an order.
-
-namespace sublet::detail {
-
-template <class H>
-concept hashable = requires(H const& h) {
-                       {
-                           std::hash<H>{}(h)
-                           } -> std::convertible_to<std::size_t>;
-                   };
-
-template <class H>
-class handle_numbers {
-public:
-    [[nodiscard]] std::size_t size() const { return handles_.size(); }
-    [[nodiscard]] H const& operator[](value_id v) const { return handles_[v]; }
-
-    [[nodiscard]] value_id find(H const& h) const
-    {
-        if constexpr (hashable<H>) {
-            return table_.cells.empty() ? no_value : table_.cells[cell_of(h, table_)];
-        } else {
-            auto const found = numbers_.find(h);
-            return found == numbers_.end() ? no_value : found->second;
-        }
-    }
-    value_id add(H const& h)
-    {
-        value_id const known = find(h);
-        return known == no_value ? add_new(h) : known;
-    }
-
-private:
-    struct hash_table {
-        std::vector<value_id> cells; // a power of two, at most half of them taken; empty for ordered handles
-        unsigned shift = 63;         // to the bits of a product that number a line
-        unsigned near = 0;           // to the bits in which handles differ that are close
-    };
-
-    static constexpr std::uint64_t hash_of(H const& h) { return std::hash<H>{}(h); }
-
-    /// If something throws, nothing has changed.
-    value_id add_new(H const& h)
-    {
-        SUBLET_EXPECTS(handles_.size() + 1 < no_value, "sublet: more values than 32-bit ids");
-        if constexpr (hashable<H>) {
-            if (2 * handles_.size() >= table_.cells.size()) grow();
-            std::size_t const at = cell_of(h, table_);
-            handles_.push_back(h);
-            return table_.cells[at] = value_id::of(size() - 1);
-        } else {
-            handles_.push_back(h);
-            struct removal {
-                table<value_id, H>* from;
-                ~removal()
-                {
-                    if (from != nullptr) from->pop_back();
-                }
-            } unless_numbered{&handles_};
-            numbers_.emplace(h, value_id::of(size() - 1));
-            unless_numbered.from = nullptr;
-            return value_id::of(size() - 1);
-        }
-    }
-    /// The cell that holds the number of h, or is free for it. Lines of 16 cells are found by multiplicative
-    /// hashing (Knuth, The Art of Computer Programming 3, 6.4), and handles that are close to each other, as
-    /// pointers to objects made one after another are, lie in one line: each line is a cache miss.
-    std::size_t cell_of(H const& h, hash_table const& in) const
-    {
-        std::vector<value_id> const& cells = in.cells;
-        std::uint64_t const key = hash_of(h) >> in.near;
-        auto at = to_size((key / 16 * 0x9e3779b97f4a7c15u >> in.shift) * 16 + key % 16);
-        while (cells[at] != no_value && !(handles_[cells[at]] == h)) at = (at + 1) & (cells.size() - 1);
-        return at;
-    }
-    void grow()
-    {
-        hash_table grown;
-        grown.shift = table_.cells.empty() ? 63 : table_.shift - 2;
-        grown.cells.assign(std::size_t{16} << (64 - grown.shift), no_value);
-        grown.near = handles_.empty() ? 0 : 12;
-        for (std::size_t i = 1; i < handles_.size() && i != 64; ++i) {
-            std::uint64_t const a = hash_of(handles_[i - 1]), b = hash_of(handles_[i]);
-            while (grown.near != 0 && (larger(a, b) - smaller(a, b)) >> grown.near == 0) --grown.near;
-        }
-        for (value_id v = 0; v != size(); ++v) grown.cells[cell_of(handles_[v], grown)] = v;
-        table_ = std::move(grown);
-    }
-
-    struct none {};
-    table<value_id, H> handles_;
-    hash_table table_;
-    std::conditional_t<hashable<H>, none, std::map<H, value_id>> numbers_;
-};
-
-/// The name of a value or a step, what its handle is, or a number: a range of char. Refers to the text.
-class id_text {
-public:
-    explicit id_text(std::string_view text) : text_(text) {}
-    template <integer I>
-    explicit id_text(I number)
-    {
-        auto rest = static_cast<std::uint64_t>(number);
-        if (number < I{}) rest = 0 - rest;
-        set_digits(rest, 10);
-        if (number < I{}) digits_[--first_] = '-';
-    }
-    explicit id_text(char one)
-    {
-        if (one > ' ' && one <= '~') digits_[--first_] = one;
-        else set_digits(static_cast<unsigned char>(one), 10);
-    }
-    explicit id_text(void const* address)
-    {
-        set_digits(reinterpret_cast<std::uintptr_t>(address), 16);
-        digits_[--first_] = 'x';
-        digits_[--first_] = '0';
-    }
-    [[nodiscard]] bool empty() const { return begin() == end(); }
-    [[nodiscard]] char const* begin() const { return text_.empty() ? digits_ + first_ : text_.data(); }
-    [[nodiscard]] char const* end() const
-    {
-        return text_.empty() ? digits_ + sizeof digits_ : text_.data() + text_.size();
-    }
-
-private:
-    void set_digits(std::uint64_t number, unsigned base)
-    {
-        do digits_[--first_] = "0123456789abcdef"[number % base];
-        while ((number /= base) != 0);
-    }
-
-    std::string_view text_;
-    char digits_[24] = {};
-    std::size_t first_ = sizeof digits_;
-};
-
-/// Empty for a handle of another type than strings, characters, numbers and pointers.
-template <class H>
-[[nodiscard]] id_text text_of_handle(H const& h)
-{
-    if constexpr (std::is_pointer_v<H>)
-        if (h == nullptr) return id_text(std::string_view("null"));
-    if constexpr (std::convertible_to<H const&, std::string_view>) return id_text(std::string_view(h));
-    else if constexpr (std::same_as<H, char>) return id_text(h);
-    else if constexpr (integer_like<H>) return id_text(+h);
-    else if constexpr (std::is_enum_v<H>) return id_text(+static_cast<std::underlying_type_t<H>>(h));
-    else if constexpr (std::convertible_to<H const&, void const*>) {
-        void const* const address = h;
-        return id_text(address);
-    } else return id_text(std::string_view());
-}
-
-/// A sentence about a violated precondition, of texts and numbers; a value or a step is its text in quotes,
-/// or its number.
-class sentence {
-public:
-    sentence& operator<<(std::string_view text)
-    {
-        for (char c : text)
-            if (c != '\0' && size_ + 1 != sizeof text_) text_[size_++] = c;
-        return *this;
-    }
-    template <integer I>
-    sentence& operator<<(I number)
-    {
-        for (char c : id_text(number)) *this << std::string_view(&c, 1);
-        return *this;
-    }
-    template <kind K>
-    sentence& operator<<(id<K> number)
-    {
-        return *this << +number;
-    }
-    sentence& operator<<(value_role role)
-    {
-        if (role == value_role::intermediate) return *this << "intermediate";
-        std::string_view between = "";
-        auto add = [&](value_role one, std::string_view name) {
-            if (has_role(role, one)) *this << std::exchange(between, " | ") << name;
-        };
-        add(value_role::input, "input");
-        add(value_role::output, "output");
-        if (has_role(role, value_role::state)) add(value_role::state, "state");
-        else add(value_role::external, "external");
-        return *this;
-    }
-    sentence& quote(id_text const& text, std::uint32_t number)
-    {
-        if (text.empty()) return *this << number;
-        *this << "'";
-        for (char c : text) *this << std::string_view(&c, 1);
-        return *this << "'";
-    }
-    [[noreturn]] void fail() const { broken_precondition(text_); }
-
-private:
-    char text_[1024] = {};
-    std::size_t size_ = 0;
-};
-
-/// A size that was not said, which is not one that is said to be unknown.
-inline constexpr byte_count unsaid_size = no_size - 1;
-
-/// What is said of values, and by which step: `unsaid` until something else is. The table may be shorter than
-/// the values.
-template <class T, class Property = T>
-class said_values {
-public:
-    explicit said_values(T unsaid) : unsaid_{unsaid} {}
-
-    /// False if something else was said before. `no_step`: it is no step that says it, but facts().
-    [[nodiscard]] bool say(value_id v, T what, step_id by)
-    {
-        if (what == unsaid_.what) return true;
-        if (v >= table_.size()) {
-            if (v > table_.size()) table_.resize(v, unsaid_);
-            table_.push_back({what, by});
-            return true;
-        }
-        if (table_[v].what == unsaid_.what) table_[v] = {what, by};
-        return table_[v].what == what;
-    }
-    [[nodiscard]] T of_value(value_id v) const { return v < table_.size() ? table_[v].what : unsaid_.what; }
-    [[nodiscard]] step_id step_of(value_id v) const { return v < table_.size() ? table_[v].by : no_step; }
-    [[nodiscard]] per_value<Property> of(std::size_t values) const { return of(values, unsaid_.what); }
-    /// With another value where nothing is said.
-    [[nodiscard]] per_value<Property> of(std::size_t values, T otherwise) const
-    {
-        if (table_.empty()) return static_cast<Property>(otherwise);
-        table<value_id, T> all;
-        all.reserve(values);
-        for (said const& one : table_) all.push_back(one.what == unsaid_.what ? otherwise : one.what);
-        all.resize(values, otherwise);
-        return all;
-    }
-
-private:
-    struct said {
-        T what;
-        step_id by = no_step;
-    };
-    said unsaid_;
-    table<value_id, said> table_;
-};
-
-/// Names by id, copied: the first that is said.
-template <class Id>
-class said_names {
-public:
-    void add(Id id, std::string_view name)
-    {
-        if (name.empty() || !(*this)[id].empty()) return;
-        reserve_for(id, name);
-        at_[id] = {text_.size(), name.size()};
-        text_.insert(text_.end(), name.begin(), name.end());
-    }
-    /// The next add(id, name) does not throw.
-    void reserve_for(Id id, std::string_view name)
-    {
-        if (name.empty()) return;
-        if (id >= at_.size()) at_.resize(std::size_t{id} + 1);
-        reserve_more(text_, name.size());
-    }
-    /// Empty if none is said.
-    [[nodiscard]] std::string_view operator[](Id id) const
-    {
-        return id < at_.size() ? std::string_view(text_.data() + at_[id].first, at_[id].size) : "";
-    }
-
-private:
-    struct part {
-        std::size_t first = 0, size = 0;
-    };
-    std::vector<char> text_;
-    table<Id, part> at_;
-};
-
-} // namespace sublet::detail
-
-// --- listing ---------------------------------------------------------------------------------------------
 
 namespace sublet {
 
@@ -375,20 +91,20 @@ public:
         /// The same, and describes h.
         step_ref& make(Handle const& h, value_facts const& facts)
         {
-            return touch_id(list_->describe(h, facts, number_), touch::access::def);
+            return touch_id(list_->facts_.describe(h, facts, number_), touch::access::def);
         }
         /// Makes h, of which no byte has contents yet: several steps write them, through views. A planner
         /// refuses a read of bytes that no step has written.
         step_ref& allocate(Handle const& h, value_facts const& facts = {})
         {
-            return touch_id(list_->describe(h, facts, number_), touch::access::allocate);
+            return touch_id(list_->facts_.describe(h, facts, number_), touch::access::allocate);
         }
         /// Makes h, a view of `of` that begins at byte `offset` of it. No byte is read or written, unless the
         /// step reads or writes h, too: it reads the bytes as they are before it writes.
         step_ref& view(Handle const& h, Handle const& of, byte_count offset = 0,
                        value_facts const& facts = {})
         {
-            return touch_id(list_->describe_view(h, of, offset, facts, number_), touch::access::view);
+            return touch_id(list_->facts_.describe_view(h, of, offset, facts, number_), touch::access::view);
         }
         /// Reads and writes the bytes of h, which is there already: in place or, if h is a view, a part.
         step_ref& write(Handle const& h) { return touch_value(h, touch::access::write); }
@@ -397,7 +113,7 @@ public:
         step_ref& may_overwrite(Handle const& in, Handle const& out)
         {
             list_->expect_open(number_);
-            list_->record_.overwrites.push_back({number_, list_->numbers_.add(in), list_->numbers_.add(out)});
+            list_->record_.overwrites.push_back({number_, list_->facts_.add(in), list_->facts_.add(out)});
             return *this;
         }
         /// The step is a function of what it reads, without other effects: advise_memory() may run it again.
@@ -438,7 +154,7 @@ public:
                            "sublet: read_at_end_of is for listings with blocks");
             list_->expect_own(pred.list_, "block");
             auto const node = node_id::of(list_->block_begin_.size() - 1);
-            list_->record_.edge_uses.push_back({node, pred.number_, list_->numbers_.add(h)});
+            list_->record_.edge_uses.push_back({node, pred.number_, list_->facts_.add(h)});
             return *this;
         }
         /// The number of the step, from 0 in the order of the list.
@@ -449,7 +165,7 @@ public:
         step_ref(listing& list, step_id number) : list_(&list), number_(number) {}
         step_ref& touch_value(Handle const& h, touch::access kind)
         {
-            return touch_id(list_->numbers_.add(h), kind);
+            return touch_id(list_->facts_.add(h), kind);
         }
         step_ref& touch_id(value_id v, touch::access kind)
         {
@@ -473,9 +189,9 @@ public:
     {
         SUBLET_EXPECTS(steps() + 1 < no_step, "sublet: more steps than 32-bit ids");
         auto const number = step_id::of(steps());
-        step_names_.reserve_for(number, label);
+        facts_.reserve_step_name(number, label);
         record_.next_step();
-        step_names_.add(number, label);
+        facts_.name_step(number, label);
         return step_ref(*this, number);
     }
 
@@ -504,23 +220,25 @@ public:
     /// make() has said. Members that keep their defaults change nothing.
     ///
     /// Throws: precondition_error if it was described otherwise before.
-    void facts(Handle const& h, value_facts const& facts) { static_cast<void>(describe(h, facts, no_step)); }
+    void facts(Handle const& h, value_facts const& facts)
+    {
+        static_cast<void>(facts_.describe(h, facts, no_step));
+    }
     /// h, which is no view, may lie in `pool`, at a cost that the planner adds up, in any unit. A value of
     /// which this is not said lies in its `pool`.
     void may_lie_in(Handle const& h, pool_id pool, byte_count cost = 0)
     {
-        value_id const v = numbers_.add(h);
-        pool_choices_.push_back({v, pool, cost});
+        facts_.add_choice(facts_.add(h), pool, cost);
     }
 
     /// How many handles were named.
-    [[nodiscard]] std::size_t values() const { return numbers_.size(); }
+    [[nodiscard]] std::size_t values() const { return facts_.size(); }
     /// How many steps have begun.
     [[nodiscard]] std::size_t steps() const { return record_.step_begin.size(); }
     /// `no_value` for a handle that was not named.
-    [[nodiscard]] value_id id(Handle const& h) const { return numbers_.find(h); }
+    [[nodiscard]] value_id id(Handle const& h) const { return facts_.numbers().find(h); }
     /// The handle with id v.
-    [[nodiscard]] Handle const& handle(value_id v) const { return numbers_[v]; }
+    [[nodiscard]] Handle const& handle(value_id v) const { return facts_.numbers()[v]; }
 
     /// With blocks, a program with control flow. Without, every step is a node, and the edges are the order
     /// of wait_for().
@@ -557,16 +275,8 @@ public:
     /// Complexity: O(values).
     [[nodiscard]] plan_options options() const
     {
-        plan_options all{.bytes = bytes_.of(values(), no_size),
-                         .alignment = alignment_.of(values()),
-                         .role = role_.of(values()),
-                         .alias_of = alias_of_.of(values()),
-                         .view_offset = view_offset_.of(values(), 0),
-                         .pool = pool_.of(values()),
-                         .pinned = pinned_.of(values()),
-                         .eligible = eligible_.of(values())};
+        plan_options all = facts_.options();
         all.pools = pools;
-        all.pool_choices = pool_choices_;
         all.order = order;
         all.in_place = in_place;
         all.check = check;
@@ -585,42 +295,19 @@ public:
     [[nodiscard]] plan_options sized_options() const
     {
         plan_options all = options();
-        auto expect_size = [&](value_id v, step_id made_by) {
-            if (bytes_.of_value(v) != detail::unsaid_size) return;
-            if (has_role(role_.of_value(v), value_role::external) || eligible_.of_value(v) == 0) return;
-            detail::sentence why;
-            why << "sublet: the size of value ";
-            why.quote(text_of(v), v);
-            if (made_by != no_step) add_step(why << ", made", made_by) << ",";
-            (why << " is not said: say .bytes, or no_size if it is unknown").fail();
-        };
         std::size_t i = 0;
         for (step_id s = 0; s != steps(); ++s) {
             std::size_t const end = s + 1 == steps() ? record_.touches.size() : record_.step_begin[s + 1];
             for (; i != end; ++i)
-                if (record_.touches[i].makes()) expect_size(record_.touches[i].value, s);
+                if (record_.touches[i].makes()) facts_.expect_size(record_.touches[i].value, s);
         }
-        for (value_id v = 0; v != values(); ++v)
-            if (has_role(role_.of_value(v), value_role::input) && alias_of_.of_value(v) == no_value)
-                expect_size(v, no_step);
-        expect_aligned_views(all);
+        facts_.expect_sizes_of_inputs();
+        facts_.expect_aligned_views(all);
         return all;
     }
 
     /// Throws: precondition_error if a value is pinned or has a choice of pools.
-    void expect_no_pin_or_choice() const
-    {
-        value_id v = 0;
-        while (v != values() && pinned_.of_value(v) == no_offset) ++v;
-        bool const is_pinned = v != values();
-        if (!is_pinned && pool_choices_.empty()) return;
-        if (!is_pinned) v = pool_choices_.front().value;
-        detail::sentence why;
-        why << "sublet: value ";
-        (why.quote(text_of(v), v) << (is_pinned ? " is pinned" : " has a choice of pools")
-                                  << ", and a plan for every batch size cannot keep that")
-            .fail();
-    }
+    void expect_no_pin_or_choice() const { facts_.expect_no_pin_or_choice(); }
 
     /// The result of a planner, asked with handles; its error names values and steps.
     template <class Planned>
@@ -665,11 +352,6 @@ public:
             typename Planned::iterator at_ = {};
         };
 
-        /// For named().
-        planned(Planned result, detail::handle_numbers<Handle> numbers)
-            : Planned(std::move(result)), numbers_(std::move(numbers))
-        {
-        }
         /// The first byte of h in the arena of its pool. Of a value that is spilled: until then.
         /// Throws: precondition_error if it has none: there is no plan, h is not in the listing, its storage
         /// is external, or its size was not said.
@@ -725,6 +407,11 @@ public:
         [[nodiscard]] iterator end() const { return {*this, Planned::end()}; }
 
     private:
+        friend class listing;
+        planned(Planned result, detail::handle_numbers<Handle> numbers)
+            : Planned(std::move(result)), numbers_(std::move(numbers))
+        {
+        }
         template <class... Batch>
         byte_count offset_or_none(Handle const& h, Batch... batch) const
         {
@@ -759,14 +446,14 @@ public:
             if (!result) name_all(result.error(), result);
         }
         if constexpr (requires { result.plan.buffer_of; })
-            return planned<Result>(std::move(result), numbers_);
+            return planned<Result>(std::move(result), facts_.numbers());
         else return result;
     }
     /// Gives value `v` of this listing, which a counterexample calls `as`, its name, or the text of its
     /// handle.
     void name(counterexample& why, value_id as, value_id v) const
     {
-        if (detail::id_text const text = text_of(v); !text.empty()) why.name(as, text);
+        if (detail::id_text const text = facts_.text_of(v); !text.empty()) why.name(as, text);
     }
 
     /// A function from values to their names, for reports. Without a name it is the handle, if that is a
@@ -775,7 +462,7 @@ public:
     [[nodiscard]] auto names() const&
     {
         return [this](value_id v) {
-            detail::id_text const text = text_of(v);
+            detail::id_text const text = facts_.text_of(v);
             return text.empty() ? detail::id_text(+v) : text;
         };
     }
@@ -785,7 +472,7 @@ public:
     [[nodiscard]] auto step_names() const&
     {
         return [this](step_id s) {
-            std::string_view const said = step_names_[s];
+            std::string_view const said = facts_.step_name(s);
             return said.empty() ? detail::id_text(+s) : detail::id_text(said);
         };
     }
@@ -818,30 +505,10 @@ private:
             bool const is_read = read_in[o.in] == o.step;
             detail::sentence why;
             why << "sublet: step ";
-            why.quote(detail::id_text(step_names_[o.step]), o.step) << " says that ";
-            why.quote(text_of(o.out), o.out) << " may overwrite ";
-            why.quote(text_of(o.in), o.in) << ", and does not " << (is_read ? "make " : "read ");
-            why.quote(text_of(is_read ? o.out : o.in), is_read ? o.out : o.in).fail();
-        }
-    }
-    void expect_aligned_views(plan_options const& all) const
-    {
-        bool is_any_said = false;
-        for (value_id v = 0; v != values() && !is_any_said; ++v)
-            is_any_said = alias_of_.of_value(v) != no_value && alignment_.of_value(v) > 1;
-        if (!is_any_said) return;
-        table<value_id, value_id> const of = all.alias_of.tabulate(values());
-        buffer_classes const classes = aliases(values(), [&of](value_id v) { return of[v]; });
-        table<value_id, byte_count> const offset =
-            detail::offsets_in_roots(of, all.view_offset.tabulate(values()));
-        for (value_id v = 0; v != values(); ++v) {
-            byte_count const said = alignment_.of_value(v);
-            if (of[v] == no_value || said <= 1 || offset[v] % said == 0) continue;
-            value_id const root = classes.root[classes.buffer_of[v]];
-            detail::sentence why = about("alignment", v);
-            add_source(why << said, alignment_.step_of(v))
-                << ", but it begins at byte " << offset[v] << " of value ";
-            why.quote(text_of(root), root).fail();
+            why.quote(detail::id_text(facts_.step_name(o.step)), o.step) << " says that ";
+            why.quote(facts_.text_of(o.out), o.out) << " may overwrite ";
+            why.quote(facts_.text_of(o.in), o.in) << ", and does not " << (is_read ? "make " : "read ");
+            why.quote(facts_.text_of(is_read ? o.out : o.in), is_read ? o.out : o.in).fail();
         }
     }
     void expect_open(step_id s) const
@@ -854,57 +521,6 @@ private:
         SUBLET_EXPECTS(of == this, "sublet: a listing is given a % of another listing", what);
     }
     bool ends_in_empty_block() const { return !block_begin_.empty() && block_begin_.back() == steps(); }
-    value_id describe(Handle const& h, value_facts const& facts, step_id by)
-    {
-        auto const& [bytes, alignment, role, pool, pinned, eligible, name] = facts;
-        value_id const v = numbers_.add(h);
-        say(bytes_, "size", v, bytes, by);
-        say(alignment_, "alignment", v, alignment, by);
-        say(role_, "role", v, role, by);
-        say(pool_, "pool", v, pool, by);
-        if (pinned != no_offset) say(pinned_, "pinned offset", v, pinned, by);
-        if (!eligible) say(eligible_, "eligibility", v, static_cast<unsigned char>(false), by);
-        value_names_.add(v, name);
-        return v;
-    }
-    value_id describe_view(Handle const& h, Handle const& of, byte_count offset, value_facts const& facts,
-                           step_id by)
-    {
-        value_id const v = describe(h, facts, by), source = numbers_.add(of);
-        if (!alias_of_.say(v, source, by)) {
-            value_id const before = alias_of_.of_value(v);
-            detail::sentence why = about("root", v);
-            add_source(why.quote(text_of(before), before), alias_of_.step_of(v)) << ", and ";
-            add_source(why.quote(text_of(source), source), by).fail();
-        }
-        say(view_offset_, "offset", v, offset, by);
-        return v;
-    }
-    template <class T, class Property>
-    void say(detail::said_values<T, Property>& table, std::string_view fact, value_id v, T what, step_id by)
-    {
-        if (table.say(v, what, by)) return;
-        detail::sentence why = about(fact, v);
-        add_source(why << table.of_value(v), table.step_of(v)) << ", and ";
-        add_source(why << what, by).fail();
-    }
-    detail::sentence about(std::string_view fact, value_id v) const
-    {
-        detail::sentence why;
-        why << "sublet: the " << fact << " of value ";
-        why.quote(text_of(v), v) << " is ";
-        return why;
-    }
-    detail::sentence& add_source(detail::sentence& why, step_id by) const
-    {
-        return by == no_step ? why << " by facts()" : add_step(why, by);
-    }
-    detail::sentence& add_step(detail::sentence& why, step_id s) const
-    {
-        why << " in step ";
-        return why.quote(detail::id_text(step_names_[s]), s);
-    }
-
     /// A value of the listing; the advisor's program has others after them.
     template <class Result>
     static value_id original(Result const& result, value_id v)
@@ -934,28 +550,13 @@ private:
             detail::set_step(why, step_id::of(order.empty() ? +at : +order[at])); // each is a node
         for (value_id v : {why.value(), why.other()}) name(why, v, original(result, v));
         for (step_id s : why.steps())
-            if (std::string_view const text = step_names_[original_step(result, s)]; !text.empty())
+            if (std::string_view const text = facts_.step_name(original_step(result, s)); !text.empty())
                 why.name_step(s, text);
     }
-    detail::id_text text_of(value_id v) const
-    {
-        std::string_view const said = value_names_[v];
-        return said.empty() && v < values() ? detail::text_of_handle(numbers_[v]) : detail::id_text(said);
-    }
-
-    detail::handle_numbers<Handle> numbers_;
+    detail::listed_facts<Handle> facts_;
     detail::effect_record record_;
     table<node_id, step_id> block_begin_; // of each block; empty: every step is a node
     std::vector<std::pair<node_id, node_id>> edges_;
-    detail::said_values<byte_count> bytes_{detail::unsaid_size}, alignment_{1}, view_offset_{no_offset};
-    detail::said_values<byte_count> pinned_{no_offset};
-    detail::said_values<unsigned char, bool> eligible_{1};
-    std::vector<plan_options::pool_choice> pool_choices_;
-    detail::said_values<value_id> alias_of_{no_value};
-    detail::said_values<pool_id> pool_{0};
-    detail::said_values<value_role> role_{value_role::intermediate};
-    detail::said_names<value_id> value_names_;
-    detail::said_names<step_id> step_names_;
     detail::said_names<node_id> block_names_;
 };
 

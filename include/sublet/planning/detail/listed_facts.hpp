@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLANNING_DETAIL_LISTED_FACTS_HPP
+#define SUBLET_PLANNING_DETAIL_LISTED_FACTS_HPP
+
+/// The values of a listing: their handles and numbers, what is said of each, its name. What is said twice has
+/// to agree; a sentence about a contradiction names the value and both steps. Each fact is a table of its own
+/// (said_values.hpp), turned into the options of a plan in O(values).
+
+#include <sublet/analysis/lifetimes.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
+#include <sublet/planning/detail/handle_numbers.hpp>
+#include <sublet/planning/detail/handle_text.hpp>
+#include <sublet/planning/detail/said_values.hpp>
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sublet::detail {
+
+/// Handles with their numbers, facts and names, and the names of steps.
+template <class Handle>
+class listed_facts {
+public:
+    [[nodiscard]] std::size_t size() const { return numbers_.size(); }
+    [[nodiscard]] handle_numbers<Handle> const& numbers() const { return numbers_; }
+    /// The number of h, a new one if it has none.
+    value_id add(Handle const& h) { return numbers_.add(h); }
+
+    /// Notes the facts of h, `Facts` being listing::value_facts. `no_step`: no step says them.
+    /// Throws: precondition_error if something else was said before.
+    template <class Facts>
+    value_id describe(Handle const& h, Facts const& facts, step_id by)
+    {
+        auto const& [bytes, alignment, role, pool, pinned, eligible, name] = facts;
+        value_id const v = numbers_.add(h);
+        say(bytes_, "size", v, bytes, by);
+        say(alignment_, "alignment", v, alignment, by);
+        say(role_, "role", v, role, by);
+        say(pool_, "pool", v, pool, by);
+        if (pinned != no_offset) say(pinned_, "pinned offset", v, pinned, by);
+        if (!eligible) say(eligible_, "eligibility", v, static_cast<unsigned char>(false), by);
+        value_names_.add(v, name);
+        return v;
+    }
+    /// The same for a view.
+    template <class Facts>
+    value_id describe_view(Handle const& h, Handle const& of, byte_count offset, Facts const& facts,
+                           step_id by)
+    {
+        value_id const v = describe(h, facts, by), source = numbers_.add(of);
+        if (!alias_of_.say(v, source, by)) {
+            value_id const before = alias_of_.of_value(v);
+            sentence why = about("root", v);
+            add_source(why.quote(text_of(before), before), alias_of_.step_of(v)) << ", and ";
+            add_source(why.quote(text_of(source), source), by).fail();
+        }
+        say(view_offset_, "offset", v, offset, by);
+        return v;
+    }
+    void add_choice(value_id v, pool_id pool, byte_count cost) { pool_choices_.push_back({v, pool, cost}); }
+
+    /// The next name_step(s, label) does not throw.
+    void reserve_step_name(step_id s, std::string_view label) { step_names_.reserve_for(s, label); }
+    void name_step(step_id s, std::string_view label) { step_names_.add(s, label); }
+    /// Empty if none is said.
+    [[nodiscard]] std::string_view step_name(step_id s) const { return step_names_[s]; }
+    /// The name of the value, else the text of its handle.
+    [[nodiscard]] id_text text_of(value_id v) const
+    {
+        std::string_view const said = value_names_[v];
+        return said.empty() && v < size() ? text_of_handle(numbers_[v]) : id_text(said);
+    }
+    /// Goes on " in step s".
+    sentence& add_step(sentence& why, step_id s) const
+    {
+        why << " in step ";
+        return why.quote(id_text(step_names_[s]), s);
+    }
+
+    /// The options that concern values.
+    [[nodiscard]] plan_options options() const
+    {
+        return {.bytes = bytes_.of(size(), no_size),
+                .alignment = alignment_.of(size()),
+                .role = role_.of(size()),
+                .alias_of = alias_of_.of(size()),
+                .view_offset = view_offset_.of(size(), 0),
+                .pool = pool_.of(size()),
+                .pinned = pinned_.of(size()),
+                .eligible = eligible_.of(size()),
+                .pool_choices = pool_choices_};
+    }
+
+    // Each throws precondition_error.
+
+    /// Of v, made by a step, or given.
+    void expect_size(value_id v, step_id made_by) const
+    {
+        if (bytes_.of_value(v) != unsaid_size) return;
+        if (has_role(role_.of_value(v), value_role::external) || eligible_.of_value(v) == 0) return;
+        sentence why;
+        why << "sublet: the size of value ";
+        why.quote(text_of(v), v);
+        if (made_by != no_step) add_step(why << ", made", made_by) << ",";
+        (why << " is not said: say .bytes, or no_size if it is unknown").fail();
+    }
+    void expect_sizes_of_inputs() const
+    {
+        for (value_id v = 0; v != size(); ++v)
+            if (has_role(role_.of_value(v), value_role::input) && alias_of_.of_value(v) == no_value)
+                expect_size(v, no_step);
+    }
+    void expect_aligned_views(plan_options const& all) const
+    {
+        bool is_any_said = false;
+        for (value_id v = 0; v != size() && !is_any_said; ++v)
+            is_any_said = alias_of_.of_value(v) != no_value && alignment_.of_value(v) > 1;
+        if (!is_any_said) return;
+        table<value_id, value_id> const of = all.alias_of.tabulate(size());
+        buffer_classes const classes = aliases(size(), [&of](value_id v) { return of[v]; });
+        table<value_id, byte_count> const offset = offsets_in_roots(of, all.view_offset.tabulate(size()));
+        for (value_id v = 0; v != size(); ++v) {
+            byte_count const said = alignment_.of_value(v);
+            if (of[v] == no_value || said <= 1 || offset[v] % said == 0) continue;
+            value_id const root = classes.root[classes.buffer_of[v]];
+            sentence why = about("alignment", v);
+            add_source(why << said, alignment_.step_of(v))
+                << ", but it begins at byte " << offset[v] << " of value ";
+            why.quote(text_of(root), root).fail();
+        }
+    }
+    void expect_no_pin_or_choice() const
+    {
+        value_id v = 0;
+        while (v != size() && pinned_.of_value(v) == no_offset) ++v;
+        bool const is_pinned = v != size();
+        if (!is_pinned && pool_choices_.empty()) return;
+        if (!is_pinned) v = pool_choices_.front().value;
+        sentence why;
+        why << "sublet: value ";
+        (why.quote(text_of(v), v) << (is_pinned ? " is pinned" : " has a choice of pools")
+                                  << ", and a plan for every batch size cannot keep that")
+            .fail();
+    }
+
+private:
+    template <class T, class Property>
+    void say(said_values<T, Property>& table, std::string_view fact, value_id v, T what, step_id by)
+    {
+        if (table.say(v, what, by)) return;
+        sentence why = about(fact, v);
+        add_source(why << table.of_value(v), table.step_of(v)) << ", and ";
+        add_source(why << what, by).fail();
+    }
+    sentence about(std::string_view fact, value_id v) const
+    {
+        sentence why;
+        why << "sublet: the " << fact << " of value ";
+        why.quote(text_of(v), v) << " is ";
+        return why;
+    }
+    sentence& add_source(sentence& why, step_id by) const
+    {
+        return by == no_step ? why << " by facts()" : add_step(why, by);
+    }
+
+    handle_numbers<Handle> numbers_;
+    said_values<byte_count> bytes_{unsaid_size}, alignment_{1}, view_offset_{no_offset};
+    said_values<byte_count> pinned_{no_offset};
+    said_values<unsigned char, bool> eligible_{1};
+    std::vector<plan_options::pool_choice> pool_choices_;
+    said_values<value_id> alias_of_{no_value};
+    said_values<pool_id> pool_{0};
+    said_values<value_role> role_{value_role::intermediate};
+    said_names<value_id> value_names_;
+    said_names<step_id> step_names_;
+};
+
+} // namespace sublet::detail
+
+#endif
