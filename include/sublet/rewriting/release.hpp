@@ -83,13 +83,9 @@ void insert_releases(release_points const& points, std::vector<step_id> const& o
         insert(position_id{0}, std::span<buffer_id const>(points.at_start.data(), points.at_start.size()));
 }
 
-namespace detail {
-
 /// Of each position: where its step stands after insert_releases() has inserted one operation per call.
 [[nodiscard]] table<position_id, position_id> shifted_positions(release_points const& points,
                                                                 std::vector<step_id> const& order = {});
-
-} // namespace detail
 
 // --- releases along control flow -------------------------------------------------------------------------
 

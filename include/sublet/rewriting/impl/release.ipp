@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Steps in sequence: the last touch of each buffer by position. Control flow: liveness of buffers, a
+/// release where a live set loses one. Concurrently: of the last touches, by happens-before, those that no
+/// other follows.
+
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/program.hpp>
@@ -7,10 +12,6 @@
 #include <sublet/rewriting/release.hpp>
 
 #include <algorithm>
-
-/// Steps in sequence: the last touch of each buffer by position. Control flow: liveness of buffers, a release
-/// where a live set loses one. Concurrently: of the last touches, by happens-before, those that no other
-/// follows.
 
 // --- releases in order -----------------------------------------------------------------------------------
 
@@ -82,8 +83,6 @@ SUBLET_DECL release_points releases(snapshot const& p, std::size_t buffers,
     return points;
 }
 
-namespace detail {
-
 SUBLET_DECL table<position_id, position_id> shifted_positions(release_points const& points,
                                                               std::vector<step_id> const& order)
 {
@@ -95,8 +94,6 @@ SUBLET_DECL table<position_id, position_id> shifted_positions(release_points con
     }
     return shifted;
 }
-
-} // namespace detail
 
 } // namespace sublet
 
