@@ -2,8 +2,8 @@
 #ifndef SUBLET_CHECKING_DETAIL_UNORDERED_BUFFERS_HPP
 #define SUBLET_CHECKING_DETAIL_UNORDERED_BUFFERS_HPP
 
-/// Clocks of several threads, for the placement checkers: whether two buffers are ordered, by comparing each
-/// thread's begin and end; and the problem without them, for what is checked by positions.
+/// Clocks of several threads, for the placement checkers: whether two buffers are ordered, by comparing
+/// each thread's begin and end; and the problem without them, for what is checked by positions.
 
 #include <sublet/core/placement_problem.hpp>
 #include <sublet/core/units.hpp>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 
-/// Classes in the order of their first defs; each byte remembers its last occupant, and a class that takes it
-/// over is compared with that one by the order of steps.
+/// Classes in the order of their first defs; each byte remembers its last occupant, and a class that takes
+/// it over is compared with that one by the order of steps.
 
 #include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/checking/detail/class_touches.hpp>
 #include <sublet/checking/detail/step_order.hpp>
 #include <sublet/checking/internal/places.hpp>
 #include <sublet/core/internal/facts.hpp>

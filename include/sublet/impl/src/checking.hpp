@@ -20,6 +20,7 @@
 #include <sublet/checking/impl/check_streams.ipp>
 #include <sublet/checking/impl/check_symbolic_plan.ipp>
 #include <sublet/checking/impl/check_waits.ipp>
+#include <sublet/checking/impl/class_touches.ipp>
 #include <sublet/checking/impl/conflict_scan.ipp>
 #include <sublet/checking/impl/fits.ipp>
 #include <sublet/checking/impl/places.ipp>

@@ -19,6 +19,7 @@
 #include <sublet/placement/impl/compose.ipp>
 #include <sublet/placement/impl/concurrent.ipp>
 #include <sublet/placement/impl/fit.ipp>
+#include <sublet/placement/impl/fit_from_peak.ipp>
 #include <sublet/placement/impl/improve.ipp>
 #include <sublet/placement/impl/infeasible_core.ipp>
 #include <sublet/placement/impl/pack.ipp>
