@@ -7,7 +7,7 @@
 ///     auto p = sublet::place(problem);                                      // counted work budget
 ///     auto q = sublet::place(problem, {.time_limit = 10, .threads = 8});    // time limit in seconds
 ///     auto r = sublet::place(problem, {.previous = q.offset});              // moves few bytes
-///     auto t = sublet::place({.buffers = buffers, .clocks = clocks});       // several threads: problem.hpp
+///     auto t = sublet::place({.buffers = buffers, .clocks = clocks});       // several threads
 ///     auto bases = sublet::place(plan, {sublet::no_offset, 4096});          // its pools, in one memory
 ///
 ///     choices of pools? ─► choose_pools()        a previous placement? ─► replan(), otherwise pack()
@@ -54,7 +54,7 @@ placement place(placement_problem const& problem, place_options const& options, 
 ///
 /// Requires:   a buffer that is kept has a previous offset, and no other pin.
 /// Ensures:    offsets are aligned, pins and distances kept, and no two buffers of one pool share a byte at
-///             a position where it matters to both, unless they are colocated. placement/problem.hpp defines
+///             a position where it matters to both, unless they are colocated. placement_problem.hpp defines
 ///             the status of a pool. Kept buffers have their old offsets. `is_timed_out`: a time limit or a
 ///             stop request may have changed the result; otherwise same problem and options, same placement.
 ///             With clocks of several threads no two buffers that conflict share a byte, and the bound is the

@@ -2,8 +2,9 @@
 #ifndef SUBLET_ADAPT_DETAIL_EDGE_LIST_CURSOR_HPP
 #define SUBLET_ADAPT_DETAIL_EDGE_LIST_CURSOR_HPP
 
-/// An iterator over all edges of a csr_graph, row by row, and the members that Boost and the standard ask of
-/// iterators. The rows are contiguous, so a step moves one pointer, and a row ends where the next begins.
+/// An iterator over all edges of a csr_graph, row by row, and the members that Boost and the standard ask
+/// of iterators. The rows are contiguous, so a step moves one pointer, and a row ends where the next
+/// begins.
 
 #include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Sets are binary trees over words of 64 bits that share equal subtrees, so that a union or an
+/// intersection visits only where they differ. The dataflow goes over the nodes in reverse postorder until
+/// nothing changes; a counterexample is found by a search backwards from the read.
+
 #include <sublet/checking/detail/available_values.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// One class, a function for each kind of fault, in the order in which faults are reported. Bytes are
+/// compared by a sweep over positions with the active parts in a rank_set by offset, or with clocks by a
+/// sweep over bytes; all else is arithmetic with what the placement says of itself.
+
 #include <sublet/checking/check_placement.hpp>
 #include <sublet/checking/detail/stackings.hpp>
 #include <sublet/checking/detail/unordered_buffers.hpp>
@@ -10,10 +15,6 @@
 #include <cstdint>
 #include <optional>
 #include <vector>
-
-/// One class, a function for each kind of fault, in the order in which faults are reported. Bytes are
-/// compared by a sweep over positions with the active parts in a rank_set by offset, or with clocks by a
-/// sweep over bytes; all else is arithmetic with what the placement says of itself.
 
 namespace sublet::detail {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
 /// One sweep over positions with the active classes ordered by offset; the facts that it needs are derived
-/// again (detail/plan_requirements.hpp) and share no code with a planner.
+/// again (graph/internal/plan_requirements.hpp) and share no code with a planner.
 
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/detail/step_order.hpp>

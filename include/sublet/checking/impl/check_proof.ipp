@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// One function for each reason that a proof may give. It is derived again from the problem, and the bound
+/// has to be what is found; only an exhausted search is repeated, by an enumeration of stackings that
+/// knows nothing of the search. What is too much for that is reported as not checkable.
+
 #include <sublet/checking/check_proof.hpp>
 #include <sublet/checking/detail/stackings.hpp>
 #include <sublet/checking/detail/unordered_buffers.hpp>
@@ -10,10 +15,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <vector>
-
-/// One function for each reason that a proof may give. It is derived again from the problem, and the bound
-/// has to be what is found; only an exhausted search is repeated, by an enumeration of stackings that knows
-/// nothing of the search. What is too much for that is reported as not checkable.
 
 namespace sublet::detail {
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Both programs run side by side: for each class of values before, and each name after, an entry has the
+/// last definition and the last uses. After the shapes have been compared, each touch compares two
+/// entries.
+
 #include <sublet/checking/check_rewrite.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/internal/plan_requirements.hpp>

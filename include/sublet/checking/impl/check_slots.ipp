@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Accesses are listed by slot. For a slot of several values, a backward walk marks the nodes where it is
+/// read before it is written, a forward walk brings the writes there, at most two to a node, and a pass
+/// over the accesses compares.
+
 #include <sublet/checking/check_slots.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
@@ -9,10 +14,6 @@
 #include <optional>
 #include <span>
 #include <vector>
-
-/// Accesses are listed by slot. For a slot of several values, a backward walk marks the nodes where it is
-/// read before it is written, a forward walk brings the writes there, at most two to a node, and a pass over
-/// the accesses compares.
 
 namespace sublet::detail {
 

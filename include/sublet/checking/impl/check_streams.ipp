@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Three passes: over the commands, for blocks; over the touches, each against the allocation and the
+/// release of its block; over the pairs of conflicting touches. Each asks the vector clocks, and the first
+/// pass with a fault ends the check.
+
 #include <sublet/checking/check_streams.hpp>
 #include <sublet/checking/internal/conflict_scan.hpp>
 #include <sublet/checking/internal/stream_clocks.hpp>
@@ -8,10 +13,6 @@
 #include <cstdint>
 #include <optional>
 #include <vector>
-
-/// Three passes: over the commands, for blocks; over the touches, each against the allocation and the release
-/// of its block; over the pairs of conflicting touches. Each asks the vector clocks, and the first pass with
-/// a fault ends the check.
 
 namespace sublet::detail {
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Lists the accesses of all steps by position, asks the scan for the pairs that conflict, and one query
+/// of reachability for each of them and for each required order; all queries are answered together.
+
 #include <sublet/checking/detail/step_order.hpp>
 #include <sublet/checking/internal/check_waits.hpp>
 #include <sublet/checking/internal/places.hpp>
@@ -10,9 +14,6 @@
 #include <cstdint>
 #include <optional>
 #include <vector>
-
-/// Lists the accesses of all steps by position, asks the scan for the pairs that conflict, and one query of
-/// reachability for each of them and for each required order; all queries are answered together.
 
 namespace sublet::detail {
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Borders of accesses are sorted once and numbered, so that bytes are small integers; a segment is a
+/// border in a rank_set, with the history of the bytes up to the next one, and is split where an access
+/// begins or ends.
+
 #include <sublet/checking/internal/conflict_scan.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
-
-/// Borders of accesses are sorted once and numbered, so that bytes are small integers; a segment is a border
-/// in a rank_set, with the history of the bytes up to the next one, and is split where an access begins or
-/// ends.
 
 namespace sublet::detail {
 

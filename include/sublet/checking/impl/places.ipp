@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// One pass over the values for each kind of fault, in the order in which faults are reported. A rank_set
+/// finds neighbours by the highest or lowest bit of a word, going up until there is one and down again.
+
 #include <sublet/checking/internal/places.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Costs of pools are joined by sorting. Groups are a union-find with distances on the links; their parts
+/// become one hull at each position, by a sweep with the lowest begin and the highest end in rank sets.
+/// Stackings are tried order by order, each group as low as those before it allow; at one position, layer
+/// by layer over sets.
+
 #include <sublet/checking/detail/stackings.hpp>
 #include <sublet/checking/internal/places.hpp>
 #include <sublet/impl/config.hpp>

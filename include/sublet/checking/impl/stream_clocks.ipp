@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// One pass over the commands with a row of counts for each stream, each event and the caller. Rows are
+/// shared until a wait or a join raises one of their counts: then the command gets a copy.
+
 #include <sublet/checking/internal/stream_clocks.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
-
-/// One pass over the commands with a row of counts for each stream, each event and the caller. Rows are
-/// shared until a wait or a join raises one of their counts: then the command gets a copy.
 
 namespace sublet::detail {
 

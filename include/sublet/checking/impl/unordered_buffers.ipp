@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// A buffer may follow another if in no thread the other one ends after its begin: O(threads) for a pair.
+
 #include <sublet/checking/detail/unordered_buffers.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <cstddef>
 #include <utility>
-
-/// A buffer may follow another if in no thread the other one ends after its begin: O(threads) for a pair.
 
 namespace sublet::detail {
 

@@ -2,7 +2,8 @@
 #ifndef SUBLET_CHECKING_INTERNAL_CHECK_WAITS_HPP
 #define SUBLET_CHECKING_INTERNAL_CHECK_WAITS_HPP
 
-/// Checks waits of concurrent steps: every execution must compute what the plan's reference order computes.
+/// Checks waits of concurrent steps: every execution must compute what the plan's reference order
+/// computes.
 ///
 ///     reference order   0: w a      1: r a      2: w b over a      3: r b
 ///     waits             0 ──► 1, 2 ──► 3                           2 need not wait for 1: a race

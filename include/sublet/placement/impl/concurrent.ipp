@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Placed bytes are unions of intervals in the nodes of a segment tree over positions, of begins and of
+/// ranges, so that the obstacles of a buffer are few sorted lists: each raises it in turn until none
+/// overlaps. Local search moves a buffer that is too high before one that it conflicts with, and keeps
+/// what is not higher.
+
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/concurrent.hpp>
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Placed bytes are sorted intervals in the nodes of a segment tree over buckets of positions; a query
+/// goes through the lists of the nodes on its way and within its life from below, until one gap is free in
+/// all of them. Orders are sort keys of sizes, lives, areas and distances from the peak.
+
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/fit.hpp>
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Ejection from three starts in turn: the best packing, and two that begin at the peak. Each tries
+/// ceilings by bisection between the bound and the best; steps double with each round. Pieces are found in
+/// blocks sorted by position, and random numbers come from xorshift, so equal seeds give equal packings.
+
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/improve.hpp>
 

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Pins are compared from below by a skyline in a segment tree. A core is shortened by what is cheap
+/// first: one shape without a place, two that cannot be stacked, the stack that proves the bound, the
+/// least stack at one position; then a deletion filter that asks the exact search, the smallest shape
+/// first.
+
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/infeasible_core.hpp>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Decide: restarts of all searches with node budgets that double. Minimize: the bound is tried first,
+/// then heights between it and the best, by a quarter and by halves, with the searches of the bound kept;
+/// what is exhausted raises the bound, what is found lowers the best.
+
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/portfolio.hpp>
 

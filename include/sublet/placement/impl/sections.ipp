@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Bytes are divided by the greatest unit of all sizes, pins and alignments. Positions become sections,
+/// each the pieces that are live where one ends; pairs of shapes that meet get an edge with their least
+/// distances. Arrays are filled in two passes, counts first, so that they are contiguous.
+
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/bound.hpp>
 #include <sublet/placement/detail/sections.hpp>

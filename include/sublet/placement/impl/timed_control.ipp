@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Tasks are taken from an atomic counter by the threads and the caller; an exception is kept until all
+/// have ended. Each pool gets an equal share of the time that is left. An atomic flag lets one task report
+/// at a time.
+
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/timed_control.hpp>
 

@@ -2,8 +2,9 @@
 #ifndef SUBLET_PLANNING_DETAIL_HANDLE_TEXT_HPP
 #define SUBLET_PLANNING_DETAIL_HANDLE_TEXT_HPP
 
-/// Handles and names as text, without an allocation: strings by reference, numbers and addresses as digits in
-/// a buffer of the object; and sentences that name them, in a buffer of their own, for broken preconditions.
+/// Handles and names as text, without an allocation: strings by reference, numbers and addresses as digits
+/// in a buffer of the object; and sentences that name them, in a buffer of their own, for broken
+/// preconditions.
 
 #include <sublet/core/errors.hpp>
 #include <sublet/core/ids.hpp>

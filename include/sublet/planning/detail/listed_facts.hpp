@@ -2,9 +2,9 @@
 #ifndef SUBLET_PLANNING_DETAIL_LISTED_FACTS_HPP
 #define SUBLET_PLANNING_DETAIL_LISTED_FACTS_HPP
 
-/// The values of a listing: their handles and numbers, what is said of each, its name. What is said twice has
-/// to agree; a sentence about a contradiction names the value and both steps. Each fact is a table of its own
-/// (said_values.hpp), turned into the options of a plan in O(values).
+/// The values of a listing: their handles and numbers, what is said of each, its name. What is said twice
+/// has to agree; a sentence about a contradiction names the value and both steps. Each fact is a table of
+/// its own (said_values.hpp), turned into the options of a plan in O(values).
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/plan.hpp>

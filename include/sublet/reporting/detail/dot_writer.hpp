@@ -2,9 +2,9 @@
 #ifndef SUBLET_REPORTING_DETAIL_DOT_WRITER_HPP
 #define SUBLET_REPORTING_DETAIL_DOT_WRITER_HPP
 
-/// Writes the nodes and edges of a Graphviz file: a box for each step, an ellipse for what is given, edges of
-/// values and of order, the legend; and the colour of a slot, a hue a golden section away from that of the
-/// slot before it, computed in integers so that it is the same on every machine.
+/// Writes the nodes and edges of a Graphviz file: a box for each step, an ellipse for what is given, edges
+/// of values and of order, the legend; and the colour of a slot, a hue a golden section away from that of
+/// the slot before it, computed in integers so that it is the same on every machine.
 
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/core/internal/text.hpp>

@@ -2,7 +2,8 @@
 #ifndef SUBLET_REPORTING_DETAIL_NAME_TEXT_HPP
 #define SUBLET_REPORTING_DETAIL_NAME_TEXT_HPP
 
-/// What a name of a value or a step may be, and its characters: text, a range of char, an integer or an id.
+/// What a name of a value or a step may be, and its characters: text, a range of char, an integer or an
+/// id.
 ///
 ///     names_callable    x(v) returns one        "conv1", std::string, std::u8string, 7
 ///     names_table       x[v] is one, x.size()   std::vector<std::string>

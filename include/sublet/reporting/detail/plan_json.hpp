@@ -3,8 +3,8 @@
 #define SUBLET_REPORTING_DETAIL_PLAN_JSON_HPP
 
 /// Writes the members of a plan as one JSON document, in the order of the schema (reporting/json.hpp): one
-/// function writes every list, and each list says how it writes an item. O(output); nothing is kept but the
-/// name at hand.
+/// function writes every list, and each list says how it writes an item. O(output); nothing is kept but
+/// the name at hand.
 
 #include <sublet/core/internal/text.hpp>
 #include <sublet/core/plan.hpp>

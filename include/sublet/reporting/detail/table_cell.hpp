@@ -2,8 +2,8 @@
 #ifndef SUBLET_REPORTING_DETAIL_TABLE_CELL_HPP
 #define SUBLET_REPORTING_DETAIL_TABLE_CELL_HPP
 
-/// A cell of a table for people: its text and its width in characters, so that columns can be aligned before
-/// anything is written; names shortened in the middle, and percents.
+/// A cell of a table for people: its text and its width in characters, so that columns can be aligned
+/// before anything is written; names shortened in the middle, and percents.
 
 #include <sublet/core/units.hpp>
 #include <sublet/reporting/internal/printable_text.hpp>

@@ -2,8 +2,9 @@
 #ifndef SUBLET_REPORTING_DETAIL_TRACE_ROWS_HPP
 #define SUBLET_REPORTING_DETAIL_TRACE_ROWS_HPP
 
-/// The rows of a trace: which buffers share a row of the picture, and the live bytes at each position where
-/// they change. A row has one offset; buffers of a valid plan that have it follow each other in time.
+/// The rows of a trace: which buffers share a row of the picture, and the live bytes at each position
+/// where they change. A row has one offset; buffers of a valid plan that have it follow each other in
+/// time.
 
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>

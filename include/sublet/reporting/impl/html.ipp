@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Names are asked for once and numbered; then the page is written from front to back: its fixed elements,
+/// and between them the plans as one JSON object with a list for each property of the drawn rows. Plans
+/// with hand-offs are moved first to an order that keeps them.
+
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/internal/sorting.hpp>
@@ -15,10 +20,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-/// Names are asked for once and numbered; then the page is written from front to back: its fixed elements,
-/// and between them the plans as one JSON object with a list for each property of the drawn rows. Plans with
-/// hand-offs are moved first to an order that keeps them.
 
 namespace sublet::detail {
 

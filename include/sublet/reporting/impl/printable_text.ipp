@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Both functions walk from character to character by the length that the first byte announces, and check
+/// the bytes that follow: overlong forms, surrogates and what XML forbids are no characters.
+
 #include <sublet/impl/config.hpp>
 #include <sublet/reporting/internal/printable_text.hpp>
 
@@ -6,9 +10,6 @@
 #include <cstdint>
 #include <string_view>
 #include <vector>
-
-/// Both functions walk from character to character by the length that the first byte announces, and check
-/// the bytes that follow: overlong forms, surrogates and what XML forbids are no characters.
 
 namespace sublet::detail {
 

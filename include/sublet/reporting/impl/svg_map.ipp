@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Kinds are found by sorting the printed names, and the curve by a sweep over begins and ends; where it
+/// has more levels than the picture has pixels, levels are joined to the highest of them.
+
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/reporting/detail/svg_map.hpp>
@@ -7,9 +11,6 @@
 #include <cstdint>
 #include <string_view>
 #include <vector>
-
-/// Kinds are found by sorting the printed names, and the curve by a sweep over begins and ends; where it has
-/// more levels than the picture has pixels, levels are joined to the highest of them.
 
 // --- svg kinds -------------------------------------------------------------------------------------------
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Percents in integers: both numbers are halved until the product with 10,000 fits 64 bits, then divided
+/// and rounded.
+
 #include <sublet/core/internal/text.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/reporting/detail/table_cell.hpp>
-
-/// Percents in integers: both numbers are halved until the product with 10,000 fits 64 bits, then divided and
-/// rounded.
 
 namespace sublet::detail {
 

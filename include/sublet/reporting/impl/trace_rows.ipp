@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Sorts the buffers by pool, offset and begin, and colours the intervals of each offset greedily: a heap
+/// has the open rows by the position from which they are free. Live bytes come from a sweep over each
+/// pool.
+
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/reporting/detail/svg_map.hpp>
@@ -8,9 +13,6 @@
 #include <cstddef>
 #include <tuple>
 #include <vector>
-
-/// Sorts the buffers by pool, offset and begin, and colours the intervals of each offset greedily: a heap has
-/// the open rows by the position from which they are free. Live bytes come from a sweep over each pool.
 
 namespace sublet::detail {
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// One sweep gives the live bytes, and prefix and suffix maxima of them what is left without a buffer;
+/// another over the touches, in the order in which steps read and write, the first and the last step of
+/// each buffer.
+
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/program.hpp>
@@ -8,10 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <vector>
-
-/// One sweep gives the live bytes, and prefix and suffix maxima of them what is left without a buffer;
-/// another over the touches, in the order in which steps read and write, the first and the last step of each
-/// buffer.
 
 namespace sublet {
 

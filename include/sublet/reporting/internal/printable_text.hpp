@@ -2,9 +2,9 @@
 #ifndef SUBLET_REPORTING_INTERNAL_PRINTABLE_TEXT_HPP
 #define SUBLET_REPORTING_INTERNAL_PRINTABLE_TEXT_HPP
 
-/// Names come from files and may be any bytes; these functions make them text that a report can hold: UTF-8
-/// without control characters, or the inside of a JSON string. One pass over the bytes; what is not UTF-8
-/// becomes '?'.
+/// Names come from files and may be any bytes; these functions make them text that a report can hold:
+/// UTF-8 without control characters, or the inside of a JSON string. One pass over the bytes; what is not
+/// UTF-8 becomes '?'.
 
 #include <cstddef>
 #include <vector>

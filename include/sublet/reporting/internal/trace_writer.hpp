@@ -2,8 +2,8 @@
 #ifndef SUBLET_REPORTING_INTERNAL_TRACE_WRITER_HPP
 #define SUBLET_REPORTING_INTERNAL_TRACE_WRITER_HPP
 
-/// Writes trace events to a text stream, one JSON object a line: processes and their rows with names, events
-/// with a begin and a duration, and counters. Nothing is kept but the separator of the next event.
+/// Writes trace events to a text stream, one JSON object a line: processes and their rows with names,
+/// events with a begin and a duration, and counters. Nothing is kept but the separator of the next event.
 
 #include <sublet/core/internal/text.hpp>
 

@@ -2,8 +2,8 @@
 #ifndef SUBLET_REWRITING_DETAIL_NUMBERED_NAMES_HPP
 #define SUBLET_REWRITING_DETAIL_NUMBERED_NAMES_HPP
 
-/// Reads the number of a name such as slot12, digit by digit, or finds that it is none: two spellings of one
-/// number would be two names, so leading zeros are refused, and what exceeds 64 bits.
+/// Reads the number of a name such as slot12, digit by digit, or finds that it is none: two spellings of
+/// one number would be two names, so leading zeros are refused, and what exceeds 64 bits.
 
 #include <cstdint>
 #include <optional>

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// A slot gets a name if its occupants are of several values or not all versions of one; one pass over the
+/// versions finds these slots, another gives the names. Unused numbers are what is left between the sorted
+/// numbers of the names in use. The log walks over the definitions in order, with the last occupant of
+/// each slot.
+
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/rewriting/detail/numbered_names.hpp>
 #include <sublet/rewriting/rename.hpp>
-
-/// A slot gets a name if its occupants are of several values or not all versions of one; one pass over the
-/// versions finds these slots, another gives the names. Unused numbers are what is left between the sorted
-/// numbers of the names in use. The log walks over the definitions in order, with the last occupant of each
-/// slot.
 
 // --- rename ----------------------------------------------------------------------------------------------
 

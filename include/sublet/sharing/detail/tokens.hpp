@@ -2,8 +2,9 @@
 #ifndef SUBLET_SHARING_DETAIL_TOKENS_HPP
 #define SUBLET_SHARING_DETAIL_TOKENS_HPP
 
-/// Slots valid under every schedule in one pass, by tokens that travel along the edges of a graph (Caffe2's
-/// memonger), and the rule by which a buffer chooses among free slots. A heuristic for graphs of any size.
+/// Slots valid under every schedule in one pass, by tokens that travel along the edges of a graph
+/// (Caffe2's memonger), and the rule by which a buffer chooses among free slots. A heuristic for graphs of
+/// any size.
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/core/plan.hpp>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Tokens need the graph; both algorithms with chains need the conflicts of it only, which are found once.
+/// The matching knows neither bytes nor pools of slots: they are summed up here.
+
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/detail/chains.hpp>
 #include <sublet/sharing/detail/tokens.hpp>
 #include <sublet/sharing/internal/buffer_slots.hpp>
 
 #include <utility>
-
-/// Tokens need the graph; both algorithms with chains need the conflicts of it only, which are found once.
-/// The matching knows neither bytes nor pools of slots: they are summed up here.
 
 namespace sublet::detail {
 

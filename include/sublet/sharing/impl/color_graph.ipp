@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Graphs: rows are sorted and made simple, then each vertex in the order of the heuristic gets the lowest
+/// slot that fits; the bound is a clique. SSA: nodes in reverse postorder, steps in order; a value takes a
+/// slot where it is defined, and frees it at its last touch or where it is dead at a border of nodes.
+
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Smallest last takes vertices from buckets by the neighbours that are left; largest cardinality first by
+/// those that are taken, and each vertex extends the clique of its last neighbour before it, which gives
+/// the bounds. DSATUR has a tournament tree of saturations.
+
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/detail/coloring.hpp>
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// With one order, a table of the last touches decides. With a dependence graph, an oracle does, by
+/// default a backward search, extended as far as queries of one target need. With control flow, a pair is
+/// taken if the ranges of its buffers, with those joined before, meet only where the steps allow it.
+
 #include <sublet/analysis/control_flow.hpp>
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/impl/config.hpp>
@@ -9,10 +14,6 @@
 #include <map>
 #include <utility>
 #include <vector>
-
-/// With one order, a table of the last touches decides. With a dependence graph, an oracle does, by default a
-/// backward search, extended as far as queries of one target need. With control flow, a pair is taken if the
-/// ranges of its buffers, with those joined before, meet only where the steps allow it.
 
 // --- in place --------------------------------------------------------------------------------------------
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// First fit by falling size. The slots that conflict with a buffer are the union of bit masks by
+/// position, of as many slots as fit a cache; where there are more, those unused for long are not asked
+/// again. A slot that costs much is avoided, if an alternating path relinks the chains at fewer bytes.
+
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/detail/largest_first.hpp>

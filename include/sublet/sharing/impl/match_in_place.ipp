@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Each buffer has at most one pair as input and one as output, so pairs form chains: from the front of
+/// each, a result of equal size joins the buffer before it, and a smaller one begins a buffer of its own.
+/// Then the buffers that are left are numbered.
+
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/internal/match_in_place.hpp>
 
 #include <cstddef>
 #include <utility>
 #include <vector>
-
-/// Each buffer has at most one pair as input and one as output, so pairs form chains: from the front of each,
-/// a result of equal size joins the buffer before it, and a smaller one begins a buffer of its own. Then the
-/// buffers that are left are numbered.
 
 namespace sublet::detail {
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// The stages in turn: dependences, buffers of values and their in-place pairs, live ranges by
+/// happens-before, slots of the buffers; then each value gets the slot of its buffer.
+
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/internal/facts.hpp>
@@ -12,9 +16,6 @@
 #include <cstdint>
 #include <utility>
 #include <vector>
-
-/// The stages in turn: dependences, buffers of values and their in-place pairs, live ranges by
-/// happens-before, slots of the buffers; then each value gets the slot of its buffer.
 
 namespace sublet {
 

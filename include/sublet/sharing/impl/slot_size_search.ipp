@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Vertices with the neighbours of another, at most, are left out. Cliques of the prefixes bound the slots
+/// of each size class from below. Then numbers of slots by class are raised until the classes can be
+/// coloured: each question is a list colouring, searched by conflict-directed backjumping; targets between
+/// bound and best come first.
+
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/detail/slot_size_search.hpp>
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Tokens are numbered in preorder of a forest of longest paths, so that a set of them is few ranges. Sets
+/// are merged along the edges in one pass, kept while a successor has to read them, in blocks of powers of
+/// two, and joined with the own subtree. Above the limit the ranges of the oldest tokens are dropped.
+
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/detail/token_sets.hpp>
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Free slots are ordered by pool and by what the choice compares (size, number of occupants, since when
+/// they are free), so that a lookup finds the best of them; blocked slots are lists by the position at
+/// which they return.
+
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>

@@ -2,10 +2,10 @@
 #ifndef SUBLET_SHARING_INTERNAL_BUFFER_SLOTS_HPP
 #define SUBLET_SHARING_INTERNAL_BUFFER_SLOTS_HPP
 
-/// Slots of buffers that are valid under every schedule, by one of three algorithms: detail/tokens.hpp hands
-/// slots from step to step, detail/chains.hpp lets buffers follow each other, the largest first, or finds the
-/// fewest chains by a matching. What they return is brought into one form, with the bytes and the pool of
-/// each slot.
+/// Slots of buffers that are valid under every schedule, by one of three algorithms: detail/tokens.hpp
+/// hands slots from step to step, detail/chains.hpp lets buffers follow each other, the largest first, or
+/// finds the fewest chains by a matching. What they return is brought into one form, with the bytes and
+/// the pool of each slot.
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/core/plan.hpp>

@@ -16,8 +16,8 @@
 /// step. Pairs of different steps never compete: an operand is free only at the last step that touches it,
 /// and a result begins at one step. A pair saves the bytes of its result there and changes nothing elsewhere.
 /// So the fewest bytes are alive at every position if the results of the pairs of each step have the largest
-/// sum of bytes (detail/overwrite_matching.hpp). A result over a view begins where the view begins: a pair is
-/// taken only if both begin at the same byte of their roots.
+/// sum of bytes (structures/internal/overwrite_matching.hpp). A result over a view begins where the view
+/// begins: a pair is taken only if both begin at the same byte of their roots.
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/internal/sorting.hpp>
