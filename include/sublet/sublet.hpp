@@ -70,7 +70,7 @@
 #include <sublet/checking/check_placement.hpp>       // are offsets valid?           check_placement()
 #include <sublet/checking/check_proof.hpp>           // is a lower bound proved?     check_proof()
 #include <sublet/checking/check_slots.hpp>           // are slots valid?             check_slots()
-#include <sublet/checking/stream_commands.hpp>       // commands on streams, as data stream_commands
+#include <sublet/checking/stream_commands.hpp>       // commands issued to streams   stream_commands
 #include <sublet/checking/check_streams.hpp>         // data races of commands       check_streams()
 #include <sublet/checking/check_rewrite.hpp>         // does a rewrite keep reads?   check_rewrite()
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 
-/// Touches are listed by class, and those that another step of the class follows by data alone are left
-/// out. A schedule puts first all that the producer waits for, then the producer, the same for the writer,
-/// then the rest.
+/// Steps are listed by class: as begins those that write it and read none of it, as ends those that touch
+/// it, but for the writers of a value that is read later. A schedule puts first all that the producer waits
+/// for, then the producer, the same for the writer, then the rest.
 
 #include <sublet/checking/detail/class_touches.hpp>
 #include <sublet/checking/internal/places.hpp>

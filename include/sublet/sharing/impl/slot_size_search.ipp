@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 
-/// Vertices with the neighbours of another, at most, are left out. Cliques of the prefixes bound the slots
+/// A vertex with no neighbours but those of another one is left out. Cliques of the prefixes bound the slots
 /// of each size class from below. Then numbers of slots by class are raised until the classes can be
 /// coloured: each question is a list colouring, searched by conflict-directed backjumping; targets between
 /// bound and best come first.
