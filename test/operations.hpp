@@ -30,6 +30,23 @@ void add_results(sublet::effect_sink& sink, Results const& results, AliasOf cons
     sink.only_views();
 }
 
+/// The steps of a node, from lists of what each touches.
+template <class Steps, class AliasOf>
+void list_steps(sublet::effect_sink& sink, Steps const& steps, AliasOf const& alias_of)
+{
+    for (std::size_t i = 0; i != steps.size(); ++i) {
+        if (i != 0) sink.next_step();
+        auto const& its = steps[i];
+        for (auto v : its.uses) sink.use(v);
+        for (auto v : its.early) sink.use_early(v);
+        add_results(sink, its.defs, alias_of);
+        if constexpr (requires { its.scratch; })
+            for (auto v : its.scratch) sink.def(v);
+        for (auto [in, out] : its.pairs) sink.may_overwrite(in, out);
+        if constexpr (requires { its.may_recompute; }) sink.may_recompute(its.may_recompute);
+    }
+}
+
 /// The program in which a step that defines a view makes it, and writes through it if `writes`; then it does
 /// not read it.
 inline sublet::snapshot with_views(sublet::snapshot const& p, std::vector<sublet::value_id> const& alias_of,

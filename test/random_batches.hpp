@@ -30,21 +30,7 @@ struct random_batches {
     sublet::symbolic_options options;
 
     /// With an explicit order it is a list without edges, which would have to agree with the order.
-    sublet::snapshot program() const
-    {
-        if (drawn.order.empty()) return drawn.program();
-        return sublet::sequence(drawn.nodes.size(), drawn.values(), [this](auto n, sublet::effect_sink& s) {
-            auto const& steps = drawn.nodes[n].steps;
-            for (std::size_t i = 0; i != steps.size(); ++i) {
-                if (i != 0) s.next_step();
-                for (auto v : steps[i].uses) s.use(v);
-                for (auto v : steps[i].early) s.use_early(v);
-                add_results(s, steps[i].defs, drawn.alias_of);
-                for (auto v : steps[i].scratch) s.def(v);
-                for (auto [in, out] : steps[i].pairs) s.may_overwrite(in, out);
-            }
-        });
-    }
+    sublet::snapshot program() const { return drawn.order.empty() ? drawn.program() : drawn.without_edges(); }
 };
 
 /// Equal sizes mostly stay equal: otherwise there would be no in-place pairs.

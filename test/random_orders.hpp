@@ -14,38 +14,26 @@
 #include <sublet/ordering/detail/peak_walk.hpp>
 #include <sublet/sharing/in_place.hpp>
 
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-/// The program without the edges between its nodes: only data order them.
-inline sublet::snapshot without_edges(random_program const& r)
-{
-    return sublet::sequence(r.nodes.size(), r.values(), [&r](auto n, sublet::effect_sink& s) {
-        auto const& steps = r.nodes[n].steps;
-        for (std::size_t i = 0; i != steps.size(); ++i) {
-            if (i != 0) s.next_step();
-            for (auto v : steps[i].uses) s.use(v);
-            for (auto v : steps[i].early) s.use_early(v);
-            add_results(s, steps[i].defs, r.alias_of);
-            for (auto v : steps[i].scratch) s.def(v);
-            for (auto [in, out] : steps[i].pairs) s.may_overwrite(in, out);
-        }
-    });
-}
-
 /// Up to `most` nodes with views, in-place pairs, early reads, inputs, outputs, names written again.
 struct drawn_program {
     random_program listed;
     sublet::snapshot program;
     sublet::plan_options options;
+
+    sublet::detail::order_graph graph() const { return sublet::detail::order_graph_of(program, options); }
 };
 inline drawn_program draw_unordered(random_source& pick, std::uint32_t most, bool in_place = true)
 {
     random_program r = draw_program(pick, most);
-    return {r, without_edges(r), r.options(in_place)};
+    return {r, r.without_edges(), r.options(in_place)};
 }
 
 /// `count` operations that each define a value and read up to three others: sizes of very different
@@ -85,7 +73,24 @@ inline drawn_program draw_operations(random_source& pick, std::uint32_t count, s
                 if (pick.below(2) == 0) r.bytes[out] = r.bytes[in];
             }
     }
-    return {r, without_edges(r), r.options()};
+    return {r, r.without_edges(), r.options()};
+}
+
+/// Calls `judge(graph, pick)` for drawn programs of up to nine nodes, so few that all orders can be searched.
+/// Returns for how many: some have no order.
+template <class Judge>
+unsigned for_small_graphs(unsigned usual, Judge judge)
+{
+    unsigned graphs = 0;
+    for (unsigned seed = 1; seed != rounds(usual); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        auto const g = (seed % 3 == 0 ? draw_unordered(pick, 9) : draw_operations(pick, 9, 6)).graph();
+        if (!g) continue;
+        ++graphs;
+        judge(g, pick);
+    }
+    return graphs;
 }
 
 inline std::vector<sublet::node_id> random_order(sublet::detail::order_graph const& g, random_source& pick)

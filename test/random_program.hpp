@@ -60,18 +60,16 @@ struct random_program {
     }
     void list_effects(sublet::node_id n, sublet::effect_sink& s) const
     {
-        for (std::size_t i = 0; i != nodes[n].steps.size(); ++i) {
-            if (i != 0) s.next_step();
-            step const& its = nodes[n].steps[i];
-            for (auto v : its.uses) s.use(v);
-            for (auto v : its.early) s.use_early(v);
-            add_results(s, its.defs, alias_of);
-            for (auto v : its.scratch) s.def(v);
-            for (auto [in, out] : its.pairs) s.may_overwrite(in, out);
-            s.may_recompute(its.may_recompute);
-        }
+        list_steps(s, nodes[n].steps, alias_of);
         if (n != 0)
             for (auto v : nodes[n - 1].uses_at_end) s.use_at_end_of(n - 1, v);
+    }
+    /// The nodes as a list, without edges and without uses at the ends of nodes: only data order them.
+    sublet::snapshot without_edges() const
+    {
+        return sublet::sequence(nodes.size(), values(), [this](auto n, sublet::effect_sink& s) {
+            list_steps(s, nodes[n].steps, alias_of);
+        });
     }
     /// The same without edges: only data order the steps, which may run concurrently.
     sublet::snapshot unordered_program() const

@@ -52,14 +52,7 @@ struct random_tree {
         sublet::snapshot flat() const
         {
             auto effects = [this](std::uint32_t n, sublet::effect_sink& s) {
-                for (std::size_t i = 0; i != nodes[n].steps.size(); ++i) {
-                    if (i != 0) s.next_step();
-                    step const& its = nodes[n].steps[i];
-                    for (auto v : its.uses) s.use(v);
-                    for (auto v : its.early) s.use_early(v);
-                    add_results(s, its.defs, alias_of);
-                    for (auto [in, out] : its.pairs) s.may_overwrite(in, out);
-                }
+                list_steps(s, nodes[n].steps, alias_of);
                 for (operand o : nodes[n].operands) s.use_at_end_of(o.pred, o.value);
             };
             if (is_list) return sublet::sequence(nodes.size(), bytes.size(), effects);

@@ -24,7 +24,7 @@ auto const never = [](byte_count, byte_count, std::uint64_t) { return false; };
 
 order_window draw_window(drawn_program const& drawn, order_graph& g, random_source& pick)
 {
-    g = order_graph_of(drawn.program, drawn.options);
+    g = drawn.graph();
     if (!g) return {};
     return window_of(g, peak_walk(g), std::span<node_id const>(random_order(g, pick)));
 }
@@ -250,9 +250,8 @@ TEST_CASE("dominant moves keep an optimal order possible, in random windows from
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
-        drawn_program const drawn =
-            seed % 2 == 0 ? draw_unordered(pick, 9, seed % 4 == 0) : draw_operations(pick, 9, 7);
-        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        order_graph const g =
+            (seed % 2 == 0 ? draw_unordered(pick, 9, seed % 4 == 0) : draw_operations(pick, 9, 7)).graph();
         if (!g || g.nodes() == 0 || g.nodes() > 10) continue;
         std::vector<node_id> const order = random_order(g, pick);
         auto const nodes = static_cast<std::uint32_t>(g.nodes());

@@ -90,7 +90,7 @@ TEST_CASE("the exact order of small random programs has the least planned peak o
         random_source pick{std::mt19937(seed)};
         drawn_program const drawn =
             seed % 2 == 0 ? draw_unordered(pick, 6, seed % 4 == 0) : draw_operations(pick, 6, 5);
-        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        order_graph const g = drawn.graph();
         if (!g || g.nodes() > 6) continue;
         ++programs;
         exact_node_order const r = exact_order(g, random_order(g, pick));
@@ -109,7 +109,7 @@ TEST_CASE("the exact order of 1000 random programs agrees with a search over all
         drawn_program const drawn = seed % 2 == 0
                                         ? draw_unordered(pick, 12, seed % 4 == 0)
                                         : draw_operations(pick, 8 + pick.below(5), 2 + pick.below(11));
-        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        order_graph const g = drawn.graph();
         if (!g) continue;
         ++programs;
         std::vector<node_id> const start = random_order(g, pick);
@@ -132,8 +132,7 @@ TEST_CASE("limits leave an order that is no worse and a valid lower bound")
     for (unsigned seed = 0; seed != rounds(400); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
-        drawn_program const drawn = draw_operations(pick, 12, 11);
-        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        order_graph const g = draw_operations(pick, 12, 11).graph();
         std::vector<node_id> const start = random_order(g, pick);
         exact_node_order const r = exact_order(g, start, {.states = pick.below(30)});
         REQUIRE(is_order(g, r.order));

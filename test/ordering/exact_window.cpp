@@ -72,8 +72,8 @@ TEST_CASE("windows of random programs get their best order")
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
-        drawn_program const drawn = seed % 2 == 0 ? draw_unordered(pick, 12) : draw_operations(pick, 16, 9);
-        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        order_graph const g =
+            (seed % 2 == 0 ? draw_unordered(pick, 12) : draw_operations(pick, 16, 9)).graph();
         if (!g || g.nodes() == 0) continue;
         std::vector<node_id> order = random_order(g, pick);
         auto const nodes = static_cast<std::uint32_t>(g.nodes());
@@ -148,9 +148,8 @@ TEST_CASE("the best orders of all segments give the best order of a random progr
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
-        drawn_program const drawn =
-            seed % 2 == 0 ? draw_unordered(pick, 9) : draw_operations(pick, 10, 1 + seed / 2 % 3);
-        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        order_graph const g =
+            (seed % 2 == 0 ? draw_unordered(pick, 9) : draw_operations(pick, 10, 1 + seed / 2 % 3)).graph();
         if (!g || g.nodes() == 0) continue;
         std::vector<node_id> const start = random_order(g, pick);
         order_cuts const cuts = cuts_of(g, start);

@@ -92,9 +92,8 @@ TEST_CASE("the schedule agrees with its definition if each node announces its ne
     for (unsigned seed = 1; seed != rounds(1200); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
-        drawn_program const drawn =
-            seed % 2 == 0 ? draw_unordered(pick, 9, false) : draw_operations(pick, 14, 6);
-        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        order_graph const g =
+            (seed % 2 == 0 ? draw_unordered(pick, 9, false) : draw_operations(pick, 14, 6)).graph();
         if (!g) continue;
         bool is_announced = g.early.items() == 0 && g.pairs.empty();
         for (step_range s : g.steps) is_announced = is_announced && s.last - s.first == 1;
@@ -145,8 +144,8 @@ TEST_CASE("a reversed order has the peak of the mirror without early reads, riva
     for (unsigned seed = 1; seed != rounds(3000); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
-        drawn_program const drawn = seed % 2 == 0 ? draw_unordered(pick, 8) : draw_operations(pick, 12, 5);
-        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        order_graph const g =
+            (seed % 2 == 0 ? draw_unordered(pick, 8) : draw_operations(pick, 12, 5)).graph();
         if (!g) continue;
         order_graph const m = mirrored(g);
         auto const order = random_order(g, pick);
@@ -192,9 +191,8 @@ TEST_CASE("the need and growth of each ready node are those of its run, and chan
     for (unsigned seed = 1; seed != rounds(600); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
-        drawn_program const drawn =
-            seed % 2 == 0 ? draw_unordered(pick, 8, seed % 4 == 0) : draw_operations(pick, 12, 5);
-        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        order_graph const g =
+            (seed % 2 == 0 ? draw_unordered(pick, 8, seed % 4 == 0) : draw_operations(pick, 12, 5)).graph();
         if (!g) continue;
         pressure_tracker pressure(g);
         peak_walk walk(g);

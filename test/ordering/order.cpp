@@ -41,7 +41,7 @@ drawn_program training(std::uint32_t layers)
         back = add({back}, 16);
     }
     for (value_id g : gradients) add({g}, 0); // writes the caller's weights
-    return {r, without_edges(r), r.options()};
+    return {r, r.without_edges(), r.options()};
 }
 
 } // namespace
@@ -50,7 +50,7 @@ drawn_program training(std::uint32_t layers)
 TEST_CASE("updates listed at the end move to the definitions of their gradients")
 {
     drawn_program const drawn = training(10);
-    order_graph const g = order_graph_of(drawn.program, drawn.options);
+    order_graph const g = drawn.graph();
     node_order const found = order(g);
     CHECK(found.is_optimal());
     CHECK(found.given_peak == 10 * 64 + 3 * 16 - 16);
@@ -78,14 +78,7 @@ TEST_CASE("an empty program has an empty order, and a cyclic one has none")
 
 TEST_CASE("the best order of small programs is optimal, with a proof")
 {
-    unsigned graphs = 0;
-    for (unsigned seed = 1; seed != rounds(150); ++seed) {
-        CAPTURE(seed);
-        random_source pick{std::mt19937(seed)};
-        drawn_program const drawn = seed % 3 == 0 ? draw_unordered(pick, 9) : draw_operations(pick, 9, 6);
-        order_graph const g = order_graph_of(drawn.program, drawn.options);
-        if (!g) continue;
-        ++graphs;
+    unsigned const graphs = for_small_graphs(150, [&](order_graph const& g, random_source&) {
         node_order const found = order(g);
         REQUIRE(is_order(g, found.order));
         CHECK(found.is_optimal());
@@ -98,7 +91,7 @@ TEST_CASE("the best order of small programs is optimal, with a proof")
         CHECK(quick.peak >= found.peak);
         CHECK(quick.lower_bound <= found.peak);
         CHECK(quick.peak <= quick.given_peak);
-    }
+    });
     CHECK(graphs > rounds(100));
 }
 
@@ -108,7 +101,7 @@ TEST_CASE("orders of wide graphs are never worse than listed, and only a proved 
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
         drawn_program const drawn = draw_operations(pick, 150, 150);
-        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        order_graph const g = drawn.graph();
         node_order const found = order(
             g, {.exact = {.states = 500}, .improve = {.states = 2000, .window_states = 200, .widest = 30}});
         CHECK(is_order(g, found.order));
@@ -124,8 +117,7 @@ TEST_CASE("order() gives the order of each rule with its peak and a lower bound"
     for (std::uint32_t seed = 0; seed != rounds(100); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
-        drawn_program const drawn = draw_unordered(pick, 12);
-        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        order_graph const g = draw_unordered(pick, 12).graph();
         if (!g) {
             CHECK(order(g, node_order::method::breadth_first).error() == g.error());
             continue;

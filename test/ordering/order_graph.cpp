@@ -125,7 +125,7 @@ TEST_CASE("lifetimes accept every order of the graph, and the graph has all orde
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
         drawn_program const drawn = draw_unordered(pick, 5);
-        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        order_graph const g = drawn.graph();
         if (!g) continue;
         ++graphs;
         std::vector<unsigned> written(drawn.listed.values());
@@ -160,7 +160,7 @@ TEST_CASE("the graph has an error only if the program has no order")
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
         drawn_program const drawn = draw_unordered(pick, 6);
-        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        order_graph const g = drawn.graph();
         auto const runs = bool(lifetimes(drawn.program, lifetimes_of(drawn.options)));
         if (runs) CHECK(g);
         if (runs) CHECK(is_order(g, g.listed));
@@ -227,9 +227,8 @@ TEST_CASE("no order of a random program has a peak below the bound")
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
-        drawn_program const drawn =
-            seed % 2 == 0 ? draw_unordered(pick, 9, seed % 4 == 0) : draw_operations(pick, 10, 8);
-        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        order_graph const g =
+            (seed % 2 == 0 ? draw_unordered(pick, 9, seed % 4 == 0) : draw_operations(pick, 10, 8)).graph();
         if (!g) continue;
         byte_count const least = min_peak_exhaustive(g), bound = order_lower_bound(g);
         REQUIRE(bound <= least);
@@ -425,7 +424,7 @@ TEST_CASE("in any order the peak agrees with lifetimes, buffers and the selected
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
         drawn_program const drawn = draw_unordered(pick, 7, seed % 3 != 0);
-        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        order_graph const g = drawn.graph();
         if (!g) continue;
         auto const order = random_order(g, pick);
         auto const planned = planned_peak(drawn, order);
@@ -441,8 +440,7 @@ TEST_CASE("steps back undo any number of runs")
     for (unsigned seed = 1; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
-        drawn_program const drawn = draw_unordered(pick, 8);
-        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        order_graph const g = draw_unordered(pick, 8).graph();
         if (!g) continue;
         auto const order = random_order(g, pick), other = random_order(g, pick);
         peak_walk walk(g);
@@ -491,8 +489,7 @@ TEST_CASE("a feasible listed order is kept, and every rank gives a feasible orde
     for (unsigned seed = 1; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
-        drawn_program drawn = draw_unordered(pick, 8);
-        order_graph g = order_graph_of(drawn.program, drawn.options);
+        order_graph g = draw_unordered(pick, 8).graph();
         if (!g) continue;
         CHECK(topological(g) == g.listed);
         auto const order = random_order(g, pick);

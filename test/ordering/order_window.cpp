@@ -112,8 +112,8 @@ TEST_CASE("in a window of a random program each node needs what it needs in the 
     for (unsigned seed = 0; seed != rounds(1500); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
-        drawn_program const drawn = seed % 2 == 0 ? draw_unordered(pick, 8) : draw_operations(pick, 12, 6);
-        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        order_graph const g =
+            (seed % 2 == 0 ? draw_unordered(pick, 8) : draw_operations(pick, 12, 6)).graph();
         if (!g || g.nodes() == 0) continue;
         auto const nodes = static_cast<std::uint32_t>(g.nodes());
         std::vector<node_id> const order = random_order(g, pick);
@@ -219,7 +219,7 @@ TEST_CASE("deferring nodes in any order of a random program does not raise its p
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
         drawn_program const drawn = seed % 2 == 0 ? draw_unordered(pick, 12) : draw_operations(pick, 14, 9);
-        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        order_graph const g = drawn.graph();
         if (!g || g.nodes() == 0) continue;
         std::vector<node_id> const order = random_order(g, pick);
         order_window const w = whole(g, order);

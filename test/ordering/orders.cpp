@@ -48,14 +48,8 @@ TEST_CASE("an empty order stays empty, and a graph without orders gives its erro
 
 TEST_CASE("improving any order never makes it worse, mostly reaches the least peak, and is deterministic")
 {
-    unsigned graphs = 0, best = 0, before = 0;
-    for (unsigned seed = 1; seed != rounds(150); ++seed) {
-        CAPTURE(seed);
-        random_source pick{std::mt19937(seed)};
-        drawn_program const drawn = seed % 3 == 0 ? draw_unordered(pick, 9) : draw_operations(pick, 9, 6);
-        order_graph const g = order_graph_of(drawn.program, drawn.options);
-        if (!g) continue;
-        ++graphs;
+    unsigned best = 0, before = 0;
+    unsigned const graphs = for_small_graphs(150, [&](order_graph const& g, random_source& pick) {
         auto const start = random_order(g, pick);
         node_order const found = improve_order(g, start);
         REQUIRE(is_order(g, found.order));
@@ -67,7 +61,7 @@ TEST_CASE("improving any order never makes it worse, mostly reaches the least pe
         best += found.peak == least;
         before += peak_of(g, start) == least;
         CHECK(improve_order(g, start).order == found.order);
-    }
+    });
     MESSAGE("of " << graphs << " graphs: drawn order best in " << before << ", improved order in " << best);
     CHECK(best * 100 > graphs * 95);
 }
@@ -77,8 +71,7 @@ TEST_CASE("improving orders of large graphs never makes them worse when the budg
     for (unsigned seed = 1; seed != 6; ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
-        drawn_program const drawn = draw_operations(pick, 300, 20 * seed);
-        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        order_graph const g = draw_operations(pick, 300, 20 * seed).graph();
         auto const start = random_order(g, pick);
         node_order const found = improve_order(g, start, {.states = 300 * seed, .window_states = 50});
         CHECK(is_order(g, found.order));
@@ -118,14 +111,8 @@ TEST_CASE("least_peak of an empty graph is empty, and of a graph without orders 
 
 TEST_CASE("a least_peak order is never worse than the listed one, often optimal, and deterministic")
 {
-    unsigned graphs = 0, best = 0, kept = 0;
-    for (unsigned seed = 1; seed != rounds(250); ++seed) {
-        CAPTURE(seed);
-        random_source pick{std::mt19937(seed)};
-        drawn_program const drawn = seed % 3 == 0 ? draw_unordered(pick, 9) : draw_operations(pick, 9, 6);
-        order_graph const g = order_graph_of(drawn.program, drawn.options);
-        if (!g) continue;
-        ++graphs;
+    unsigned best = 0, kept = 0;
+    unsigned const graphs = for_small_graphs(250, [&](order_graph const& g, random_source&) {
         node_order const found = least_peak(g);
         REQUIRE(is_order(g, found.order));
         CHECK(found.peak == peak_of(g, found.order));
@@ -139,7 +126,7 @@ TEST_CASE("a least_peak order is never worse than the listed one, often optimal,
         node_order const again = least_peak(g);
         CHECK(again.order == found.order);
         CHECK(least_peak(g, {.schedules = 0}).peak <= found.given_peak);
-    }
+    });
     MESSAGE("of " << graphs << " graphs: listed order best in " << kept << ", order found best in " << best);
     CHECK(best * 10 > graphs * 8);
 }
@@ -150,7 +137,7 @@ TEST_CASE("the planner accepts every order found, and its bound is the peak")
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
         drawn_program const drawn = draw_unordered(pick, 10);
-        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        order_graph const g = drawn.graph();
         if (!g) continue;
         node_order const found = least_peak(g);
         plan_options options = drawn.options;
@@ -180,7 +167,7 @@ drawn_program two_branches()
     r.eligible.assign(7, true);
     r.nodes.resize(7);
     for (value_id v = 0; v != 7; ++v) r.nodes[v].steps = {{uses[v], {}, {v}, {}, {}}};
-    return {r, without_edges(r), r.options()};
+    return {r, r.without_edges(), r.options()};
 }
 
 } // namespace
@@ -200,7 +187,7 @@ TEST_CASE("the example: paths are counted in nodes, and the longest runs first")
 TEST_CASE("the peak depends on the order, and longest path first can lower it")
 {
     drawn_program const drawn = two_branches();
-    order_graph const g = order_graph_of(drawn.program, drawn.options);
+    order_graph const g = drawn.graph();
     auto const order = longest_path(g);
     CHECK(order == std::vector<node_id>{0, 2, 3, 4, 1, 5, 6});
     CHECK(planned_peak(drawn, g.listed) == 144);
@@ -223,8 +210,7 @@ TEST_CASE("no node runs while another that is ready has a longer path")
     for (unsigned seed = 1; seed != rounds(500); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
-        drawn_program const drawn = draw_operations(pick, 12, 5);
-        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        order_graph const g = draw_operations(pick, 12, 5).graph();
         auto const order = longest_path(g);
         REQUIRE(is_order(g, order));
         auto const length = path_lengths(g);
@@ -285,8 +271,8 @@ TEST_CASE("each graph order is feasible")
     for (unsigned seed = 1; seed != rounds(1000); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
-        drawn_program const drawn = seed % 2 == 0 ? draw_unordered(pick, 9) : draw_operations(pick, 20, 6);
-        order_graph const g = order_graph_of(drawn.program, drawn.options);
+        order_graph const g =
+            (seed % 2 == 0 ? draw_unordered(pick, 9) : draw_operations(pick, 20, 6)).graph();
         if (!g) continue;
         CHECK(is_order(g, breadth_first(g)));
         CHECK(is_order(g, depth_first_order(g)));
