@@ -619,8 +619,7 @@ inline void listing_generator::draw_step()
         });
     if (l_.forgets_a_write(s) || chance(3)) s.push_back({verb::only_views, 0, 0});
     if (chance(20)) // words of a step may be said in any order
-        for (std::uint32_t i = static_cast<std::uint32_t>(s.size()); i > 1; --i)
-            std::swap(s[i - 1], s[pick_.below(i)]);
+        pick_.shuffle(s);
     l_.steps.push_back(s);
     for (number v : made) there_.is_there[v] = true;
     for (number v : written) there_.write(l_, v);

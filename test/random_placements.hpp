@@ -9,10 +9,14 @@
 
 #include <sublet/core/placement_problem.hpp>
 
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
+#include <sstream>
+#include <utility>
 #include <vector>
 
 struct random_placement_shape {
@@ -150,6 +154,23 @@ sublet::placement_problem draw_circle(RandomSource& random_source)
     return problem;
 }
 
+/// Three buffers of which no two can pass each other: a is above b at 0, b above c at 1, c above a at 2. All
+/// can be at offset 0.
+inline sublet::placement_problem circle_of_three()
+{
+    return {{{{0, 3}, 10}, {{0, 3}, 10}, {{0, 3}, 10}},
+            {},
+            {{0, {0, 1}, 9, 10},
+             {0, {1, 2}, 0, 0},
+             {0, {2, 3}, 0, 1},
+             {1, {0, 1}, 0, 1},
+             {1, {1, 2}, 9, 10},
+             {1, {2, 3}, 0, 0},
+             {2, {0, 1}, 0, 0},
+             {2, {1, 2}, 0, 1},
+             {2, {2, 3}, 9, 10}}};
+}
+
 /// Clocks of `threads` threads instead of the live ranges of `problem`: of steps that hear of each other, or
 /// any numbers.
 template <class RandomSource>
@@ -225,5 +246,19 @@ inline std::ostream& operator<<(std::ostream& out, sublet::placement_problem con
     }
     return out << "}}";
 }
+
+namespace doctest {
+
+template <>
+struct StringMaker<sublet::placement_problem> {
+    static String convert(sublet::placement_problem const& problem)
+    {
+        std::ostringstream out;
+        out << problem;
+        return out.str().c_str();
+    }
+};
+
+} // namespace doctest
 
 #endif

@@ -5,8 +5,12 @@
 #include "fuzzed_bytes.hpp"
 #include "rounds.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <random>
+#include <utility>
+#include <vector>
 
 /// Random numbers. Draw one per statement: the evaluation order of operands differs between compilers. A
 /// fuzzer's bytes come first, as few as each number needs, so that a changed byte changes one decision.
@@ -22,6 +26,21 @@ struct random_source {
         std::uint64_t const high = bits();
         std::uint64_t const low = bits();
         return (high << 32 | low) >> below(64);
+    }
+    template <class Id>
+    void shuffle(std::vector<Id>& ids)
+    {
+        for (std::size_t i = ids.size(); i > 1; --i)
+            std::swap(ids[i - 1], ids[below(static_cast<std::uint32_t>(i))]);
+    }
+    /// The ids below n, in a random order.
+    template <class Id>
+    std::vector<Id> permutation(std::size_t n)
+    {
+        std::vector<Id> ids(n);
+        std::iota(ids.begin(), ids.end(), Id{0});
+        shuffle(ids);
+        return ids;
     }
 
 private:

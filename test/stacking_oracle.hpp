@@ -7,6 +7,8 @@
 
 #include <sublet/placement/detail/shapes.hpp>
 
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -45,26 +47,6 @@ inline std::optional<sublet::byte_count> lowest_stacking(sublet::detail::placeme
     return best;
 }
 
-/// No two live parts share a byte, pins and alignments are respected, nothing ends above `height`.
-inline bool is_placed(sublet::detail::placement_shapes const& all,
-                      std::vector<sublet::byte_count> const& origin, sublet::byte_count height)
-{
-    using namespace sublet;
-    if (origin.size() != all.size()) return false;
-    for (std::uint32_t a = 0; a != all.size(); ++a) {
-        detail::placement_shape const& s = all.shapes[a];
-        if (origin[a] + s.size > height || origin[a] % s.alignment != s.phase % s.alignment) return false;
-        if (s.pinned != no_offset && s.pinned != origin[a]) return false;
-        for (std::uint32_t b = 0; b != a; ++b)
-            for (detail::shape_piece const& p : all.pieces_of(a))
-                for (detail::shape_piece const& q : all.pieces_of(b))
-                    if (overlaps(p.when, q.when) && origin[a] + p.begin < origin[b] + q.end &&
-                        origin[b] + q.begin < origin[a] + p.end)
-                        return false;
-    }
-    return true;
-}
-
 /// Limits of a random problem.
 struct stacking_traits {
     std::uint32_t buffers = 6, positions = 6, sizes = 6;
@@ -101,6 +83,19 @@ inline sublet::placement_problem random_stacking(random_source& random, stacking
             problem.colocated.push_back({b, random.below(b), byte_count{scale} * random.below(4)});
     }
     return problem;
+}
+
+/// Calls `judge` with the generator, a problem and its shapes, unless these contradict each other.
+template <class Judge>
+void for_random_stackings(std::uint32_t problems, stacking_traits traits, Judge judge)
+{
+    random_source random{};
+    for (std::uint32_t i = 0; i != problems; ++i) {
+        CAPTURE(i);
+        auto const problem = random_stacking(random, traits);
+        auto const all = shapes_of_all(problem);
+        if (all.fault == sublet::detail::shape_fault::none) judge(random, problem, all);
+    }
 }
 
 #endif

@@ -12,8 +12,6 @@
 #include <cstddef>
 #include <optional>
 #include <random>
-#include <sstream>
-#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -240,18 +238,7 @@ TEST_CASE("an exhausted search of stackings proves nothing about buffers that ca
     two.buffers[0].alignment = two.buffers[1].alignment = 2;
     CHECK(fault_of(two, {placement::proof::reason::exhausted, 4, 0, {0, 1}}) == refuted);
 
-    // No two of these can pass each other; but a may be above b, b above c and c above a.
-    placement_problem const circle{{{{0, 3}, 10}, {{0, 3}, 10}, {{0, 3}, 10}},
-                                   {},
-                                   {{0, {0, 1}, 9, 10},
-                                    {0, {1, 2}, 0, 0},
-                                    {0, {2, 3}, 0, 1},
-                                    {1, {0, 1}, 0, 1},
-                                    {1, {1, 2}, 9, 10},
-                                    {1, {2, 3}, 0, 0},
-                                    {2, {0, 1}, 0, 0},
-                                    {2, {1, 2}, 0, 1},
-                                    {2, {2, 3}, 9, 10}}};
+    placement_problem const circle = circle_of_three();
     placement_oracle const oracle(circle);
     CHECK(oracle.lowest_stacking() == 20);
     CHECK(oracle.lowest_placement(20) == 10);
@@ -282,11 +269,8 @@ TEST_CASE("on random problems the verdict on each proof agrees with the definiti
         shape.buffers = smaller(shape.buffers, 6u);
         placement_problem problem = draw_placement(pick, shape);
         if (pick.below(16) == 0) problem = draw_interlocking(pick, 2 + pick.below(3));
-        std::ostringstream out;
-        out << problem;
-        std::string const literal = out.str();
         CAPTURE(seed);
-        CAPTURE(literal);
+        CAPTURE(problem);
         placement_oracle const oracle(problem);
         std::vector<buffer_id> all_buffers;
         for (buffer_id b = 0; b != problem.buffers.size(); ++b)

@@ -9,8 +9,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <sstream>
-#include <string>
 #include <vector>
 
 namespace this_test {
@@ -72,11 +70,8 @@ TEST_CASE("on random problems origins and stackings are the lowest possible")
         auto shape = draw_placement_shape(pick);
         shape.buffers = smaller(shape.buffers, 6u);
         placement_problem const problem = draw_placement(pick, shape);
-        std::ostringstream out;
-        out << problem;
-        std::string const literal = out.str();
         CAPTURE(seed);
-        CAPTURE(literal);
+        CAPTURE(problem);
         placement_oracle const oracle(problem);
         solid_parts const solid = solid_parts_of(problem);
         stacking_enumerator stackings(problem, solid, problem.pools[0]);
@@ -106,11 +101,8 @@ TEST_CASE("groups that can interleave are distinguished from groups that can onl
         random_source pick{std::mt19937{seed}};
         placement_problem const problem =
             pick.below(2) == 0 ? draw_circle(pick) : draw_interlocking(pick, 2 + pick.below(2));
-        std::ostringstream out;
-        out << problem;
-        std::string const literal = out.str();
         CAPTURE(seed);
-        CAPTURE(literal);
+        CAPTURE(problem);
         placement_oracle const oracle(problem);
         solid_parts const solid = solid_parts_of(problem);
         pool_limits const limits;
@@ -293,11 +285,8 @@ TEST_CASE("on random problems the solid parts agree with the definition")
         auto shape = draw_placement_shape(pick);
         shape.colocated += 20;
         placement_problem const problem = draw_placement(pick, shape);
-        std::ostringstream out;
-        out << problem;
-        std::string const literal = out.str();
         CAPTURE(seed);
-        CAPTURE(literal);
+        CAPTURE(problem);
         placement_oracle const oracle(problem);
         solid_parts const solid = solid_parts_of(problem);
         for (buffer_id b = 0; b != problem.buffers.size(); ++b) {

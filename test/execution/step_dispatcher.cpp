@@ -193,15 +193,8 @@ TEST_CASE("any sequence of pushes and pops agrees with a list that is searched")
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
         std::uint32_t const positions = 1 + pick.below(12);
-        std::vector<position_id> to_come, order;
-        for (position_id at = 0; at != positions; ++at) to_come.push_back(at);
-        auto shuffle = [&pick](std::vector<position_id>& ids) {
-            for (std::size_t i = ids.size(); i > 1; --i)
-                std::swap(ids[i - 1], ids[pick.below(static_cast<std::uint32_t>(i))]);
-        };
-        shuffle(to_come);
-        order = to_come;
-        shuffle(order);
+        std::vector<position_id> to_come = pick.permutation<position_id>(positions), order = to_come;
+        pick.shuffle(order);
         auto const policy = policies[pick.below(5)];
         CAPTURE(static_cast<int>(policy));
         ready_queue queue(policy, positions, seed,

@@ -24,24 +24,6 @@ using namespace sublet::detail;
 
 namespace {
 
-bool is_sound(placement_shapes const& all, packing const& p)
-{
-    byte_count height = 0;
-    for (std::uint32_t s = 0; s != all.size(); ++s) {
-        placement_shape const& shape = all.shapes[s];
-        if (p.origin[s] % shape.alignment != shape.phase) return false;
-        if (shape.pinned != no_offset && shape.pinned != p.origin[s]) return false;
-        height = larger(height, p.origin[s] + shape.size);
-        for (std::uint32_t t = 0; t != s; ++t)
-            for (shape_piece const& own : all.pieces_of(s))
-                for (shape_piece const& other : all.pieces_of(t))
-                    if (overlaps(own.when, other.when) && p.origin[s] + own.begin < p.origin[t] + other.end &&
-                        p.origin[t] + other.begin < p.origin[s] + own.end)
-                        return false;
-    }
-    return height == p.height;
-}
-
 /// Stops after so many attempts.
 struct stops_after : deterministic_control {
     explicit stops_after(std::uint32_t attempts) : after(attempts) {}
@@ -413,10 +395,7 @@ TEST_CASE("random shapes: each step agrees with the definition")
         CAPTURE(problem);
         auto const shapes = shapes_of_all(problem);
         if (shapes.fault != shape_fault::none) continue;
-        std::vector<std::uint32_t> order(shapes.size());
-        std::iota(order.begin(), order.end(), 0u);
-        for (std::size_t i = order.size(); i > 1; --i)
-            std::swap(order[i - 1], order[pick.below(static_cast<std::uint32_t>(i))]);
+        auto const order = pick.permutation<std::uint32_t>(shapes.size());
         auto const p = bottom_left_fit(shapes, order, lower_bound(shapes));
 
         std::vector<byte_count> origin(shapes.size(), no_offset);

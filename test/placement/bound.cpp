@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/detail/bound.hpp>
 
+#include "../all_shapes.hpp"
 #include "../placement_oracle.hpp"
 #include "../random_placements.hpp"
 #include "../random_source.hpp"
@@ -18,13 +19,6 @@ using namespace sublet;
 using namespace sublet::detail;
 
 namespace {
-
-placement_shapes shapes_of_all(placement_problem const& problem)
-{
-    std::vector<buffer_id> members(problem.buffers.size());
-    std::iota(members.begin(), members.end(), 0u);
-    return shapes_of(problem, members, problem.pools.empty() ? pool_limits{} : problem.pools[0]);
-}
 
 placement_bound bound_of(placement_problem const& problem) { return lower_bound(shapes_of_all(problem)); }
 

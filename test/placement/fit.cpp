@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
 #include <random>
 #include <tuple>
 #include <utility>
@@ -28,17 +27,6 @@ packing packed(buffers const& b, std::vector<std::uint32_t> const& order,
                fit_rule choice = fit_rule::first_fit, fit_limits limits = {})
 {
     return fit(shapes_of_all({b}), order, choice, limits);
-}
-
-/// Two shapes share a byte at a position.
-bool clash(placement_shapes const& all, std::uint32_t s, byte_count at, std::uint32_t t, byte_count there)
-{
-    for (shape_piece const& own : all.pieces_of(s))
-        for (shape_piece const& other : all.pieces_of(t))
-            if (overlaps(own.when, other.when) && at + own.begin < there + other.end &&
-                there + other.begin < at + own.end)
-                return true;
-    return false;
 }
 
 } // namespace
@@ -145,10 +133,7 @@ TEST_CASE("random shapes in random orders: each origin equals that of a scan ove
         CAPTURE(problem);
         auto const shapes = shapes_of_all(problem);
         if (shapes.fault != shape_fault::none) continue;
-        std::vector<std::uint32_t> order(shapes.size());
-        std::iota(order.begin(), order.end(), 0u);
-        for (std::size_t i = order.size(); i > 1; --i)
-            std::swap(order[i - 1], order[pick.below(static_cast<std::uint32_t>(i))]);
+        auto const order = pick.permutation<std::uint32_t>(shapes.size());
         byte_count const expected = pick.below(30);
         auto const p = fit(shapes, order, fit_rule::first_fit, {.known_height = expected});
 
@@ -159,7 +144,7 @@ TEST_CASE("random shapes in random orders: each origin equals that of a scan ove
             auto is_free = [&](byte_count at) {
                 if (at % shape.alignment != shape.phase) return false;
                 for (std::uint32_t t = 0; t != shapes.size(); ++t)
-                    if (origin[t] != no_offset && clash(shapes, s, at, t, origin[t])) return false;
+                    if (origin[t] != no_offset && share_a_byte(shapes, s, at, t, origin[t])) return false;
                 return true;
             };
             byte_count at = 0;
@@ -176,7 +161,7 @@ TEST_CASE("random shapes in random orders: each origin equals that of a scan ove
         auto const budgeted = fit(shapes, order, fit_rule::first_fit, {.gap_visits = pick.below(100)});
         for (std::uint32_t s = 0; s != shapes.size(); ++s)
             for (std::uint32_t t = 0; t != s; ++t)
-                CHECK(!clash(shapes, s, budgeted.origin[s], t, budgeted.origin[t]));
+                CHECK(!share_a_byte(shapes, s, budgeted.origin[s], t, budgeted.origin[t]));
     }
     CHECK(preferred > rounds(100));
 }
@@ -478,11 +463,7 @@ struct naive_pieces {
     bool is_free(std::uint32_t s, byte_count origin) const
     {
         for (auto [t, at] : placed)
-            for (shape_piece const& own : all.pieces_of(s))
-                for (shape_piece const& other : all.pieces_of(t))
-                    if (overlaps(own.when, other.when) && origin + own.begin < at + other.end &&
-                        at + other.begin < origin + own.end)
-                        return false;
+            if (share_a_byte(all, s, origin, t, at)) return false;
         return true;
     }
     bool is_aligned(std::uint32_t s, byte_count origin) const

@@ -158,11 +158,7 @@ static bool overlap(placement_shapes const& all, std::uint32_t a, std::uint32_t 
 {
     byte_count const at = all.shapes[a].pinned, bt = all.shapes[b].pinned;
     if (at == no_offset || bt == no_offset) return false;
-    for (shape_piece const& x : all.pieces_of(a))
-        for (shape_piece const& y : all.pieces_of(b))
-            if (overlaps(x.when, y.when) && at + x.begin < bt + y.end && bt + y.begin < at + x.end)
-                return true;
-    return false;
+    return share_a_byte(all, a, at, b, bt);
 }
 
 TEST_CASE("two overlapping pins are found, whatever shapes are listed between them")

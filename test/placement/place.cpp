@@ -19,7 +19,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -257,10 +256,7 @@ TEST_CASE("asked after each step, and stopped at any question, a placement of an
             problem.colocated.clear();
             for (pool_limits& pool : problem.pools) pool.capacity = 20 * shape.scale;
         }
-        std::ostringstream literal;
-        literal << problem;
-        std::string const written = literal.str();
-        CAPTURE(written);
+        CAPTURE(problem);
         auto run = [&](fine_control& control) {
             if (what == kind::again) return detail::replan(problem, previous, keep, few, control);
             if (what != kind::with_choices) return detail::pack(problem, few, control);
@@ -638,10 +634,7 @@ TEST_CASE("placements by clocks are the lowest of all orders, and the bound is t
         byte_count const lowest = oracle.lowest(), heaviest = oracle.heaviest();
         if (lowest != no_limit && pick.below(2) == 0)
             problem.pools[0].capacity = lowest + 2 > 4 ? lowest + 2 - pick.below(4) : lowest;
-        std::ostringstream literal;
-        literal << problem;
-        std::string const written = literal.str();
-        CAPTURE(written);
+        CAPTURE(problem);
         for (auto objective : {placement::objective::minimize, placement::objective::fit}) {
             placement const p = place(problem, {.objective = objective});
             check_result(problem, p, objective);

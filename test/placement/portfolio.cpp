@@ -25,12 +25,7 @@ search_result decide_steadily(placement_shapes const& all, byte_count capacity, 
 /// Compares decide() with the oracle at heights around the lowest one.
 void compare_with_oracle(stacking_traits traits, search_techniques techniques, std::uint32_t problems)
 {
-    random_source random{};
-    for (std::uint32_t i = 0; i != problems; ++i) {
-        CAPTURE(i);
-        auto const problem = random_stacking(random, traits);
-        auto const all = shapes_of_all(problem);
-        if (all.fault != shape_fault::none) continue;
+    for_random_stackings(problems, traits, [&](auto&, auto& problem, auto& all) {
         auto const lowest = lowest_stacking(all);
         byte_count const about = lowest ? *lowest : 60;
         for (byte_count below : {0u, 1u, 2u, 5u}) {
@@ -54,7 +49,7 @@ void compare_with_oracle(stacking_traits traits, search_techniques techniques, s
             auto const without = lowest_stacking(shapes_of(problem, members));
             REQUIRE((!without || *without > capacity));
         }
-    }
+    });
 }
 
 constexpr stacking_traits everything{6, 6, 6, true, true, true, true};

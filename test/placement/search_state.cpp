@@ -64,14 +64,10 @@ TEST_CASE("postponing a shape without lower neighbours is a conflict")
 
 TEST_CASE("undo restores the earlier state")
 {
-    random_source random{};
-    for (std::uint32_t i = 0; i != 300; ++i) {
-        CAPTURE(i);
-        auto const all = shapes_of_all(random_stacking(random, {8, 8, 6, true, true, true, true}));
-        if (all.fault != shape_fault::none) continue;
+    for_random_stackings(300, {8, 8, 6, true, true, true, true}, [](auto& random, auto&, auto& all) {
         prepared p(all, 20 + random.below(60));
         auto& s = p.state;
-        if (p.problem.shapes == 0 || !s.reset()) continue;
+        if (p.problem.shapes == 0 || !s.reset()) return;
         struct step {
             std::uint32_t shape;
             bool is_postponed;
@@ -99,7 +95,7 @@ TEST_CASE("undo restores the earlier state")
             REQUIRE(s.unplaced_height == before.unplaced_height);
             REQUIRE(s.cut == before.cut);
         }
-    }
+    });
 }
 
 // --- search conflict ---------------------------------------------------------------------------------------

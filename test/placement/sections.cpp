@@ -33,11 +33,7 @@ TEST_CASE("sections are the ranks with maximal sets of live shapes")
 
 TEST_CASE("a section holds the live shapes, and each set of live shapes is in a section")
 {
-    random_source random{};
-    for (std::uint32_t i = 0; i != 500; ++i) {
-        CAPTURE(i);
-        auto const all = shapes_of_all(random_stacking(random, {8, 10, 6, true, false, false, true}));
-        if (all.fault != shape_fault::none) continue;
+    for_random_stackings(500, {8, 10, 6, true, false, false, true}, [](auto&, auto&, auto& all) {
         auto const p = search_problem_of(scale_down(all));
         byte_count most = 0;
         for (position_id rank = 0; rank + 1 < all.positions.size(); ++rank) {
@@ -66,7 +62,7 @@ TEST_CASE("a section holds the live shapes, and each set of live shapes is in a 
                 CHECK(share == up.meets);
                 CHECK(is_edge == up.meets);
             }
-    }
+    });
 }
 
 TEST_CASE("the highest origin follows from capacity and pin")
@@ -129,15 +125,11 @@ TEST_CASE("the unit without shapes is a byte")
 
 TEST_CASE("every stacking order ends within height_bound")
 {
-    random_source random{};
-    for (std::uint32_t i = 0; i != 300; ++i) {
-        CAPTURE(i);
-        auto const all = shapes_of_all(random_stacking(random, {5, 6, 6, true, true, true, true}));
-        if (all.fault != shape_fault::none) continue;
+    for_random_stackings(300, {5, 6, 6, true, true, true, true}, [](auto&, auto&, auto& all) {
         auto const lowest = lowest_stacking(all);
         scaled_shapes const result = scale_down(all);
         if (lowest) CHECK(*lowest <= result.height_bound * result.unit);
-    }
+    });
 }
 
 } // namespace this_test

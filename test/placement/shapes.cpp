@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/placement/detail/shapes.hpp>
 
+#include "../all_shapes.hpp"
 #include "../placement_oracle.hpp"
 #include "../random_placements.hpp"
 #include "../random_source.hpp"
@@ -10,8 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <sstream>
-#include <string>
 #include <vector>
 
 namespace this_test {
@@ -20,18 +19,6 @@ using namespace sublet;
 using namespace sublet::detail;
 
 namespace {
-
-std::vector<buffer_id> all_buffers(placement_problem const& problem)
-{
-    std::vector<buffer_id> members;
-    for (buffer_id b = 0; b != problem.buffers.size(); ++b) members.push_back(b);
-    return members;
-}
-
-placement_shapes shapes_of_all(placement_problem const& problem)
-{
-    return shapes_of(problem, all_buffers(problem), problem.pools.empty() ? pool_limits{} : problem.pools[0]);
-}
 
 /// The solid part of a shape at a position.
 placement_oracle::extent solid_at(placement_shapes const& all, std::uint32_t s, position_id position)
@@ -152,11 +139,8 @@ TEST_CASE("random problems: the shapes agree with the definitions")
     for (unsigned seed = 0; seed != rounds(6000); ++seed) {
         random_source pick{std::mt19937{seed}};
         placement_problem const problem = draw_placement(pick, draw_placement_shape(pick));
-        std::ostringstream out;
-        out << problem;
-        std::string const literal = out.str();
         CAPTURE(seed);
-        CAPTURE(literal);
+        CAPTURE(problem);
         placement_oracle const oracle(problem);
         placement_shapes const all = shapes_of_all(problem);
 
@@ -233,18 +217,7 @@ TEST_CASE("two shapes with windows can interleave, and three can form a cycle wi
     CHECK(can_only_be_stacked(shapes_of_all(two), {0}));
     CHECK(can_only_be_stacked(shapes_of_all(two), {}));
 
-    // At 0 a is above b, at 1 b above c, at 2 c above a, all at offset 0.
-    placement_problem const circle{{{{0, 3}, 10}, {{0, 3}, 10}, {{0, 3}, 10}},
-                                   {},
-                                   {{0, {0, 1}, 9, 10},
-                                    {0, {1, 2}, 0, 0},
-                                    {0, {2, 3}, 0, 1},
-                                    {1, {0, 1}, 0, 1},
-                                    {1, {1, 2}, 9, 10},
-                                    {1, {2, 3}, 0, 0},
-                                    {2, {0, 1}, 0, 0},
-                                    {2, {1, 2}, 0, 1},
-                                    {2, {2, 3}, 9, 10}}};
+    placement_problem const circle = circle_of_three();
     placement_shapes const all = shapes_of_all(circle);
     CHECK(!can_only_be_stacked(all, {0, 1, 2}));
     for (std::vector<std::uint32_t> const& pair : {std::vector<std::uint32_t>{0, 1}, {0, 2}, {1, 2}})

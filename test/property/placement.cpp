@@ -13,6 +13,7 @@
 #include <sublet/placement/internal/pack.hpp>
 #include <sublet/placement/place.hpp>
 
+#include "../all_shapes.hpp"
 #include "../placement_oracle.hpp"
 #include "../random_placements.hpp"
 #include "../random_source.hpp"
@@ -22,8 +23,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <sstream>
-#include <string>
 #include <vector>
 
 namespace this_test {
@@ -47,20 +46,6 @@ void for_random_placements(unsigned usual, Judge judge)
         if (pick.below(32) == 0) problem = draw_circle(pick);
         judge(pick, problem);
     }
-}
-
-std::string literal(placement_problem const& problem)
-{
-    std::ostringstream out;
-    out << problem;
-    return out.str();
-}
-
-placement_shapes shapes_of_all(placement_problem const& problem)
-{
-    std::vector<buffer_id> members;
-    for (buffer_id b = 0; b != problem.buffers.size(); ++b) members.push_back(b);
-    return shapes_of(problem, members, problem.pools[0]);
 }
 
 /// As a placement without a claim beyond its height.
@@ -121,8 +106,7 @@ TEST_CASE("all orders and all offsets agree on stackings, and no placement is hi
         placement_problem problem = draw_placement(pick, shape);
         if (pick.below(2) == 0) problem = draw_interlocking(pick, 2 + pick.below(2));
         if (pick.below(8) == 0) problem = draw_circle(pick);
-        std::string const written = literal(problem);
-        CAPTURE(written);
+        CAPTURE(problem);
         placement_oracle const oracle(problem);
         auto const by_order = oracle.lowest_stacking();
         std::int64_t const limit = by_order == oracle.unplaceable ? 20 : by_order + 1;
@@ -143,8 +127,7 @@ TEST_CASE("all orders and all offsets agree on stackings, and no placement is hi
 TEST_CASE("for any order, a fit is a valid placement")
 {
     for_random_placements(1000, [](random_source&, placement_problem const& problem) {
-        std::string const written = literal(problem);
-        CAPTURE(written);
+        CAPTURE(problem);
         placement_shapes const shapes = shapes_of_all(problem);
         if (shapes.fault != shape_fault::none || clashing_pins(shapes).conflict) return;
         placement_oracle const oracle(problem);
@@ -169,8 +152,7 @@ TEST_CASE("a search finds a stacking wherever there is one, and otherwise report
 {
     unsigned found = 0, exhausted = 0;
     for_random_placements(1500, [&](random_source& pick, placement_problem const& problem) {
-        std::string const written = literal(problem);
-        CAPTURE(written);
+        CAPTURE(problem);
         placement_shapes const shapes = shapes_of_all(problem);
         if (shapes.fault != shape_fault::none) return;
         placement_oracle const oracle(problem);
@@ -218,8 +200,7 @@ TEST_CASE("claims of minimal height and of infeasibility hold among all placemen
             can_interleave && is_known ? std::min(oracle.lowest_placement(limit), stacked) : stacked;
         if (lowest != oracle.unplaceable && pick.below(2) == 0)
             problem.pools[0].capacity = capacity_of(lowest + static_cast<std::int64_t>(pick.below(4)) - 2);
-        std::string const written = literal(problem);
-        CAPTURE(written);
+        CAPTURE(problem);
         CAPTURE(can_interleave);
         byte_count const capacity = problem.pools[0].capacity;
         for (placement::objective objective : {placement::objective::minimize, placement::objective::fit}) {
@@ -263,8 +244,7 @@ TEST_CASE("claims of minimal height and of infeasibility hold among all placemen
 TEST_CASE("the minimal height is proved, and neither ids nor the direction of time change it")
 {
     for_random_placements(500, [](random_source& pick, placement_problem const& problem) {
-        std::string const written = literal(problem);
-        CAPTURE(written);
+        CAPTURE(problem);
         placement_shapes const shapes = shapes_of_all(problem);
         if (shapes.fault != shape_fault::none) return;
         placement_oracle const oracle(problem);
@@ -299,8 +279,7 @@ TEST_CASE("two threads give the same placement as one, and every buffer of a rep
         auto const lowest = oracle.lowest_stacking();
         if (lowest != oracle.unplaceable && pick.below(4) != 0)
             problem.pools[0].capacity = capacity_of(lowest - 1);
-        std::string const written = literal(problem);
-        CAPTURE(written);
+        CAPTURE(problem);
         placement const one = place(problem), two = place(problem, {.threads = 2});
         CHECK(one.offset == two.offset);
         CHECK(one.status == two.status);
@@ -342,8 +321,7 @@ TEST_CASE("chosen pools and kept offsets are as reported")
             }
         for (pool_limits& pool : problem.pools)
             if (pick.below(2) == 0) pool.capacity = shape.scale * (1 + pick.below(3 * shape.sizes));
-        std::string const written = literal(problem);
-        CAPTURE(written);
+        CAPTURE(problem);
         placement const placed = place(problem);
         ++counts[static_cast<int>(placed.status)];
         if (auto valid = check_placement(problem, placed); !valid) FAIL_CHECK(valid.error());
