@@ -9,12 +9,19 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <initializer_list>
+#include <utility>
 #include <vector>
 
 /// Interference as a table; every query reads all of it.
 class interferences {
 public:
-    explicit interferences(std::size_t values) : table_(values, std::vector<char>(values, 0)) {}
+    explicit interferences(std::size_t values,
+                           std::initializer_list<std::pair<std::size_t, std::size_t>> pairs = {})
+        : table_(values, std::vector<char>(values, 0))
+    {
+        for (auto [v, w] : pairs) add(v, w);
+    }
 
     std::size_t size() const { return table_.size(); }
     bool operator()(std::size_t v, std::size_t w) const { return table_[v][w] != 0; }
@@ -55,6 +62,15 @@ public:
 private:
     std::vector<std::vector<char>> table_;
 };
+
+/// Each value interferes with all others.
+inline interferences all_together(std::size_t values)
+{
+    interferences all(values);
+    for (std::size_t v = 0; v != values; ++v)
+        for (std::size_t w = 0; w != v; ++w) all.add(v, w);
+    return all;
+}
 
 /// Each pair with the same probability.
 inline interferences any_interferences(random_source& pick, std::size_t values, std::uint32_t percent)

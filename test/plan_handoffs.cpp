@@ -36,20 +36,6 @@ struct branches {
     }
 };
 
-/// Of two buffers that overlap in bytes one ends before the other begins.
-bool is_safe(random_tasks const& tasks, memory_plan const& plan, std::vector<handoff> const& handoffs)
-{
-    sharing_rule const rule(tasks, handoffs);
-    for (std::size_t u = 0; u != plan.buffers.size(); ++u)
-        for (std::size_t v = 0; v != u; ++v) {
-            memory_plan::placed_buffer const &a = plan.buffers[u], &b = plan.buffers[v];
-            if (a.pool == b.pool && a.offset < b.offset + b.size && b.offset < a.offset + a.size &&
-                !rule.may_share(a.root, b.root))
-                return false;
-        }
-    return true;
-}
-
 } // namespace
 
 TEST_CASE("a step waits where that saves memory and costs no time")

@@ -4,6 +4,7 @@
 
 /// A random program with the inputs of slot planners, and the sharing rule by definition.
 
+#include "concurrent_lives.hpp"
 #include "random_tasks.hpp"
 
 #include <sublet/analysis/dependences.hpp>
@@ -29,9 +30,7 @@ struct drawn_sharing {
         : tasks(std::move(drawn)), rule(tasks), program(tasks.program()),
           graph(dependences(program, sublet::detail::dependences_of(tasks.options(), {})))
     {
-        sublet::table<sublet::value_id, sublet::buffer_id> buffer_of;
-        for (std::size_t r : rule.root) buffer_of.push_back(r);
-        lives = sublet::detail::concurrent_lifetimes(program, graph, tasks.values(), buffer_of, tasks.role);
+        lives = lives_of_classes(program, graph, tasks);
         conflicts = find_conflict_ranges(graph, lives);
         bytes = tasks.bytes;
         eligible.assign(tasks.values(), 1);

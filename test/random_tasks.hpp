@@ -256,4 +256,21 @@ struct sharing_rule {
     }
 };
 
+/// No task waits for itself, and of two buffers that overlap in bytes one ends before the other begins.
+inline bool is_safe(random_tasks const& tasks, sublet::memory_plan const& plan,
+                    std::vector<sublet::handoff> const& handoffs)
+{
+    sharing_rule const rule(tasks, handoffs);
+    for (std::size_t t = 0; t != tasks.tasks.size(); ++t)
+        if (rule.before[t][t]) return false;
+    for (std::size_t u = 0; u != plan.buffers.size(); ++u)
+        for (std::size_t v = 0; v != u; ++v) {
+            auto const &a = plan.buffers[u], &b = plan.buffers[v];
+            if (a.pool == b.pool && a.offset < b.offset + b.size && b.offset < a.offset + a.size &&
+                !rule.may_share(a.root, b.root))
+                return false;
+        }
+    return true;
+}
+
 #endif

@@ -2,6 +2,7 @@
 #ifndef SUBLET_TEST_WEIGHTED_TASKS_HPP
 #define SUBLET_TEST_WEIGHTED_TASKS_HPP
 
+#include "concurrent_lives.hpp"
 #include "random_tasks.hpp"
 
 #include <sublet/analysis/dependences.hpp>
@@ -19,9 +20,7 @@ struct weighted_tasks {
     {
         sublet::snapshot const p = tasks.program();
         g = sublet::dependences(p, {.role = tasks.role, .alias_of = tasks.alias_of});
-        sublet::table<sublet::value_id, sublet::buffer_id> buffer_of;
-        for (std::size_t r : rule.root) buffer_of.push_back(r);
-        lives = sublet::detail::concurrent_lifetimes(p, g, tasks.values(), buffer_of, tasks.role);
+        lives = lives_of_classes(p, g, tasks);
         weights = tasks.bytes;
         for (sublet::value_id v = 0; v != tasks.values(); ++v) {
             bool const is_untouched = rule.late[v].empty() && rule.early[v].empty();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/dependences.hpp>
 
+#include "../concurrent_lives.hpp"
 #include "../position_closure.hpp"
 #include "../random_source.hpp"
 #include "../random_tasks.hpp"
@@ -278,7 +279,7 @@ TEST_CASE("a value read by two unordered steps has two ends")
         for (auto v : tasks.tasks[s].uses) sink.use(v);
         sink.def(+s);
     });
-    auto const lives = concurrent_lifetimes(p, dependences(p), 3, {0, 1, 2}, std::vector<value_role>(3));
+    auto const lives = lives_of_each(p, dependences(p));
     CHECK(lives.begins[0].size() == 1);
     CHECK(lives.ends[0].size() == 2);
     CHECK(lives.first(0) == 0);
@@ -292,7 +293,7 @@ TEST_CASE("an input has no begin, and an output never ends")
         sink.def(1);
     });
     std::vector<value_role> const role{value_role::input, value_role::output};
-    auto const lives = concurrent_lifetimes(p, dependences(p, {.role = role}), 2, {0, 1}, role);
+    auto const lives = lives_of_each(p, dependences(p, {.role = role}), role);
     CHECK(lives.begins[0].empty());
     CHECK(lives.is_kept(1));
     CHECK(!lives.is_kept(0));
@@ -310,9 +311,7 @@ TEST_CASE("reuse agrees with its definition, with views, early reads and reads a
         snapshot const p = seed % 2 == 0 ? with_reads_at_ends(tasks) : tasks.program();
         dependence_graph const g = dependences(p, {.role = tasks.role});
         REQUIRE(g);
-        std::vector<buffer_id> buffer_of;
-        for (std::size_t r : rule.root) buffer_of.push_back(static_cast<buffer_id>(r));
-        auto const lives = concurrent_lifetimes(p, g, tasks.values(), buffer_of, tasks.role);
+        auto const lives = lives_of_classes(p, g, tasks);
         walk oracle{g};
         for (value_id u = 0; u != tasks.values(); ++u)
             for (value_id v = 0; v != tasks.values(); ++v)
@@ -330,13 +329,6 @@ static ranges ranges_of(conflict_ranges const& conflicts, buffer_id b)
     return {conflicts.of[b].begin(), conflicts.of[b].end()};
 }
 
-static std::vector<buffer_id> numbers(std::size_t n)
-{
-    std::vector<buffer_id> all;
-    for (buffer_id b = 0; b != n; ++b) all.push_back(b);
-    return all;
-}
-
 TEST_CASE("a buffer that begins in a parallel branch conflicts, one that begins after the end does not")
 {
     std::vector<std::vector<value_id>> const uses{{}, {0}, {1}, {}, {0}, {4}, {5}};
@@ -347,7 +339,7 @@ TEST_CASE("a buffer that begins in a parallel branch conflicts, one that begins 
         sink.def(+s);
     });
     dependence_graph const g = dependences(p, {.order = dependence_options::position_order::as_listed});
-    auto const lives = concurrent_lifetimes(p, g, 7, numbers(7), std::vector<value_role>(7));
+    auto const lives = lives_of_each(p, g);
     auto const conflicts = find_conflict_ranges(g, lives);
     REQUIRE(g.position_of[3] == 4); // and it reads at 3, where nothing begins
     CHECK(ranges_of(conflicts, 1) == ranges{{1, 4}, {5, 7}});
@@ -363,7 +355,7 @@ TEST_CASE("an output conflicts with all later begins, an unread input with none"
     using enum value_role;
     std::vector<value_role> const role{output, intermediate, intermediate, input};
     dependence_graph const g = dependences(p, {.role = role});
-    auto const lives = concurrent_lifetimes(p, g, 4, numbers(4), role);
+    auto const lives = lives_of_each(p, g, role);
     auto const conflicts = find_conflict_ranges(g, lives);
     CHECK(ranges_of(conflicts, 0) == ranges{{0, 3}});
     CHECK(ranges_of(conflicts, 3) == ranges{{0, 1}});
@@ -391,9 +383,7 @@ TEST_CASE("conflict ranges agree with reuse by definition, with views, early rea
         auto const order = static_cast<dependence_options::position_order>(seed / 3 % 3);
         dependence_graph const g = dependences(p, {.role = tasks.role, .order = order});
         REQUIRE(g);
-        std::vector<buffer_id> buffer_of;
-        for (std::size_t r : rule.root) buffer_of.push_back(static_cast<buffer_id>(r));
-        auto const lives = concurrent_lifetimes(p, g, tasks.values(), buffer_of, tasks.role);
+        auto const lives = lives_of_classes(p, g, tasks);
         auto const conflicts = find_conflict_ranges(g, lives);
         CHECK(conflicts.undecided == 0);
         for (buffer_id u = 0; u != tasks.values(); ++u) {
@@ -418,8 +408,7 @@ TEST_CASE("with little memory reuse is forbidden, never allowed, and the undecid
             task_family const tasks = draw_family(family, 400);
             std::size_t const n = tasks.tasks();
             dependence_graph const g = dependences(tasks.program());
-            auto const lives =
-                concurrent_lifetimes(tasks.program(), g, n, numbers(n), std::vector<value_role>(n));
+            auto const lives = lives_of_each(tasks.program(), g);
             position_closure closure(g);
             auto const conflicts = find_conflict_ranges(g, lives, room);
             std::uint64_t lost = 0;
@@ -447,7 +436,7 @@ TEST_CASE("each forbidden pair that could reuse is counted as undecided")
         random_tasks const tasks = draw_tasks(pick, {.tasks = 30, .operands = 2, .back = 3 + seed % 30});
         snapshot const p = tasks.program();
         dependence_graph const g = dependences(p, {.role = tasks.role});
-        auto const lives = concurrent_lifetimes(p, g, p.values(), numbers(p.values()), tasks.role);
+        auto const lives = lives_of_each(p, g, tasks.role);
         auto const exact = find_conflict_ranges(g, lives);
         auto const coarse = find_conflict_ranges(g, lives, 60 + pick.below(120));
         std::uint64_t lost = 0;
@@ -467,8 +456,7 @@ TEST_CASE("a chain of a million steps has one range per buffer")
 {
     snapshot const p = draw_family("chain", 1'000'000).program();
     dependence_graph const g = dependences(p);
-    auto const lives =
-        concurrent_lifetimes(p, g, p.values(), numbers(p.values()), std::vector<value_role>(p.values()));
+    auto const lives = lives_of_each(p, g);
     CHECK(find_conflict_ranges(g, lives).of.ranges() == 1'000'000);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/detail/available_values.hpp>
 
+#include "../placed_values.hpp"
 #include "../random_flow.hpp"
 #include "../random_source.hpp"
 
@@ -166,11 +167,7 @@ std::vector<ids> available_at_entry(random_flow const& f, std::vector<byte_count
 {
     snapshot const p = f.program();
     plan_requirements const asked = derive_requirements(p, {.bytes = 8});
-    memory_plan plan;
-    for (value_id v = 0; v != f.values; ++v) {
-        plan.buffers.push_back({.root = v, .size = 8, .offset = offsets[v]});
-        plan.buffer_of.push_back(+v);
-    }
+    memory_plan const plan = flow_plan_at(offsets, 8);
     placed_classes const classes(asked, plan);
     available_set now(classes);
     sets_along_paths const arrivals = find_available(p, classes, given, now);
@@ -270,23 +267,12 @@ TEST_CASE("a value is available if and only if it is intact on every path")
 
 namespace {
 
-/// Every value is a class of 8 bytes at its own offset.
-memory_plan plan_at(std::vector<byte_count> const& offsets)
-{
-    memory_plan plan{.valid_for = program_reading::control_flow};
-    for (value_id v = 0; v != offsets.size(); ++v) {
-        plan.buffers.push_back({.root = v, .size = 8, .offset = offsets[v]});
-        plan.buffer_of.push_back(+v);
-    }
-    return plan;
-}
-
 /// A flow with values that are placed at `offsets`, and with the nodes that are reached from its entry.
 struct placed_flow {
     placed_flow(random_flow const& flow, std::vector<value_role> const& role,
                 std::vector<byte_count> const& offsets)
         : p(flow.program()), asked(derive_requirements(p, {.bytes = 8, .role = role})),
-          plan(plan_at(offsets)), classes(asked, plan),
+          plan(flow_plan_at(offsets, 8)), classes(asked, plan),
           paths{p, asked, classes, std::vector<unsigned char>(p.nodes(), 0),
                 std::vector<value_id>(classes.size(), no_value)}
     {

@@ -3,6 +3,7 @@
 #include <sublet/checking/check_plan.hpp>
 
 #include "../operations.hpp"
+#include "../placed_values.hpp"
 #include "../printed.hpp"
 
 #include <doctest/doctest.h>
@@ -28,19 +29,11 @@ using steps = std::vector<step_id>;
 constexpr value_role input = value_role::input, output = value_role::output, external = value_role::external,
                      state = value_role::state, inner = value_role::intermediate;
 
-/// A plan that gives every value a buffer of its own, so that buffer ids imply nothing about sharing.
+/// A plan for every schedule, with hand-offs.
 memory_plan plan_at(offsets const& where, byte_count arena, std::vector<handoff> handoffs = {})
 {
-    memory_plan plan;
+    memory_plan plan = ::plan_at(where, arena);
     plan.valid_for = program_reading::concurrent;
-    for (byte_count offset : where) {
-        plan.buffer_of.push_back(offset == no_offset ? no_buffer : buffer_id::of(plan.buffers.size()));
-        if (offset == no_offset) continue;
-        memory_plan::placed_buffer b;
-        b.offset = offset;
-        plan.buffers.push_back(b);
-    }
-    plan.arena_bytes = {arena};
     plan.handoffs = std::move(handoffs);
     return plan;
 }

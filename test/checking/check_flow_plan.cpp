@@ -3,6 +3,7 @@
 
 #include "../flow_nodes.hpp"
 #include "../operations.hpp"
+#include "../placed_values.hpp"
 #include "../random_source.hpp"
 #include "flow_walks.hpp"
 
@@ -24,11 +25,7 @@ namespace {
 /// A buffer for each value of 64 bytes, at the given offsets.
 memory_plan plan_of(std::vector<byte_count> const& offsets)
 {
-    memory_plan plan{.valid_for = program_reading::control_flow};
-    for (value_id v = 0; v != offsets.size(); ++v) {
-        plan.buffers.push_back({.root = v, .size = 64, .offset = offsets[v]});
-        plan.buffer_of.push_back(+v);
-    }
+    memory_plan plan = flow_plan_at(offsets, 64);
     plan.arena_bytes = {1024};
     return plan;
 }

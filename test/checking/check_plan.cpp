@@ -2,6 +2,7 @@
 #include <sublet/checking/check_plan.hpp>
 
 #include "../operations.hpp"
+#include "../placed_values.hpp"
 #include "../random_source.hpp"
 
 #include <doctest/doctest.h>
@@ -28,35 +29,9 @@ using node_ids = std::vector<node_id>;
 constexpr value_role input = value_role::input, output = value_role::output, external = value_role::external,
                      inner = value_role::intermediate;
 
-/// A plan that gives every value a buffer of its own, so that buffer ids imply nothing about sharing.
-memory_plan plan_at(offsets const& where, byte_count arena)
-{
-    memory_plan plan;
-    for (byte_count offset : where) {
-        plan.buffer_of.push_back(offset == no_offset ? no_buffer : buffer_id::of(plan.buffers.size()));
-        if (offset == no_offset) continue;
-        memory_plan::placed_buffer b;
-        b.offset = offset;
-        plan.buffers.push_back(b);
-    }
-    plan.arena_bytes = {arena};
-    return plan;
-}
-
-struct operation {
-    ids uses, defs;
-    std::vector<std::pair<value_id, value_id>> in_place = {};
-    ids early_uses = {};
-};
-
 snapshot list(std::size_t values, std::vector<operation> const& operations)
 {
-    return sequence(operations.size(), values, [&](auto s, effect_sink& sink) {
-        for (value_id v : operations[s].uses) sink.use(v);
-        for (value_id v : operations[s].early_uses) sink.use_early(v);
-        for (value_id v : operations[s].defs) sink.def(v);
-        for (auto [in, out] : operations[s].in_place) sink.may_overwrite(in, out);
-    });
+    return program_of(operations, values);
 }
 
 /// 0: def a; 1: b from a; 2: c from b; 3: d from c. Live ranges [0, 2) [1, 3) [2, 4) [3, 4).

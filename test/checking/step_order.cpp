@@ -3,6 +3,7 @@
 
 #include "../random_source.hpp"
 #include "../random_tasks.hpp"
+#include "../rows_of.hpp"
 
 #include <doctest/doctest.h>
 
@@ -228,19 +229,22 @@ TEST_CASE("a node with an edge to itself is a cycle, and so is a step with a han
 
 TEST_CASE("the first fault of defs and uses is found by step, then at ends of nodes, then among outputs")
 {
-    auto const p = tasks(
-        2, 4, [](node_id n) { return n == 0 ? node_ids{1} : node_ids{}; },
-        [](node_id n, effect_sink& sink) {
-            if (n == 0) {
-                sink.def(0);
-                sink.next_step();
-                sink.use(1);
-                sink.next_step();
-            } else {
-                sink.use_at_end_of(0, 2);
-                sink.def(0);
-            }
-        });
+    auto program = [](bool defines_again) {
+        return tasks(
+            2, 4, [](node_id n) { return n == 0 ? node_ids{1} : node_ids{}; },
+            [defines_again](node_id n, effect_sink& sink) {
+                if (n == 0) {
+                    sink.def(0);
+                    sink.next_step();
+                    sink.use(1);
+                    sink.next_step();
+                } else {
+                    sink.use_at_end_of(0, 2);
+                    if (defines_again) sink.def(0);
+                }
+            });
+    };
+    snapshot const p = program(true), q = program(false);
     std::vector<value_role> role(4);
     role[3] = value_role::output;
     auto fault_with = [&](std::vector<value_role> const& roles) {
@@ -248,18 +252,6 @@ TEST_CASE("the first fault of defs and uses is found by step, then at ends of no
     };
     CHECK(fault_with(role) ==
           counterexample{fault::several_defs, counterexample::access{.value = 0, .step = 3}});
-    auto const q = tasks(
-        2, 4, [](node_id n) { return n == 0 ? node_ids{1} : node_ids{}; },
-        [](node_id n, effect_sink& sink) {
-            if (n == 0) {
-                sink.def(0);
-                sink.next_step();
-                sink.use(1);
-                sink.next_step();
-            } else {
-                sink.use_at_end_of(0, 2);
-            }
-        });
     auto fault_of = [&] {
         return *order_of_steps(q, derive_requirements(q, {.bytes = 8, .role = role}), {}).fault;
     };
@@ -580,12 +572,7 @@ std::vector<std::vector<step_id>> chain(std::uint32_t n)
 
 csr_rows<value_id, step_id> rows(std::vector<std::vector<step_id>> const& lists)
 {
-    csr_rows<value_id, step_id> all;
-    for (auto const& list : lists) {
-        for (step_id s : list) all.append(s);
-        all.close_row();
-    }
-    return all;
+    return rows_of<value_id, step_id>(lists);
 }
 
 } // namespace

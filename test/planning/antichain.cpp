@@ -2,6 +2,7 @@
 #include <sublet/planning/detail/antichain.hpp>
 #include <sublet/sharing/detail/chains.hpp>
 
+#include "../concurrent_lives.hpp"
 #include "../random_source.hpp"
 #include "../task_families.hpp"
 #include "../weighted_tasks.hpp"
@@ -137,6 +138,23 @@ snapshot draw_forks(random_source& pick, std::uint32_t tasks)
         sink.def(+s);
     });
 }
+
+/// Of random programs of up to `tasks` tasks the antichain found is one, and as heavy as the oracle says.
+void compare_heaviest(unsigned programs, unsigned tasks, byte_count (*oracle)(weighted_tasks const&))
+{
+    for (std::uint32_t seed = 0; seed != rounds(programs); ++seed) {
+        CAPTURE(seed);
+        weighted_tasks const one(draw_small_tasks(seed, tasks));
+        antichain const found = heaviest_antichain(one.g, one.lives, one.weights);
+        REQUIRE(one.is_antichain(found.members));
+        REQUIRE(one.weight(found.members) == found.bytes);
+        byte_count const best = oracle(one);
+        REQUIRE(found.bytes <= best);
+        REQUIRE(best <= found.upper_bound);
+        REQUIRE(found.is_exact);
+    }
+}
+
 } // namespace
 
 TEST_CASE("two branches and the value that both read are an antichain")
@@ -147,7 +165,7 @@ TEST_CASE("two branches and the value that both read are an antichain")
         sink.def(+s);
     });
     dependence_graph const g = dependences(p);
-    auto const lives = concurrent_lifetimes(p, g, 4, {0, 1, 2, 3}, std::vector<value_role>(4));
+    auto const lives = lives_of_each(p, g);
     antichain const found = heaviest_antichain(g, lives, {4, 3, 1, 2});
     CHECK(found.members == std::vector<buffer_id>{0, 1, 2});
     CHECK(found.bytes == 8);
@@ -164,34 +182,11 @@ TEST_CASE("the heaviest antichain of the empty program is empty")
     CHECK(found.is_exact);
 }
 
-TEST_CASE("no antichain of a small program is heavier")
-{
-    for (std::uint32_t seed = 0; seed != rounds(1500); ++seed) {
-        CAPTURE(seed);
-        weighted_tasks const one(draw_small_tasks(seed, 8));
-        antichain const found = heaviest_antichain(one.g, one.lives, one.weights);
-        REQUIRE(one.is_antichain(found.members));
-        REQUIRE(one.weight(found.members) == found.bytes);
-        byte_count const best = heaviest_exhaustive(one);
-        REQUIRE(found.bytes <= best);
-        REQUIRE(best <= found.upper_bound);
-        REQUIRE(found.is_exact);
-    }
-}
+TEST_CASE("no antichain of a small program is heavier") { compare_heaviest(1500, 8, heaviest_exhaustive); }
 
 TEST_CASE("its weight is the total less Boost's maximum flow over all pairs")
 {
-    for (std::uint32_t seed = 0; seed != rounds(600); ++seed) {
-        CAPTURE(seed);
-        weighted_tasks const one(draw_small_tasks(seed, 100));
-        antichain const found = heaviest_antichain(one.g, one.lives, one.weights);
-        REQUIRE(one.is_antichain(found.members));
-        REQUIRE(one.weight(found.members) == found.bytes);
-        byte_count const best = heaviest_by_boost(one);
-        REQUIRE(found.bytes <= best);
-        REQUIRE(best <= found.upper_bound);
-        REQUIRE(found.is_exact);
-    }
+    compare_heaviest(600, 100, heaviest_by_boost);
 }
 
 TEST_CASE("with equal weights its size is the number of slots needed")
@@ -337,7 +332,7 @@ TEST_CASE("a buffer of weight 0 is no member, and the total must not exceed 64 b
 {
     snapshot const p = sequence(2, 2, [](step_id s, effect_sink& sink) { sink.def(+s); });
     dependence_graph const g = dependences(p);
-    auto const lives = concurrent_lifetimes(p, g, 2, {0, 1}, std::vector<value_role>(2));
+    auto const lives = lives_of_each(p, g);
     CHECK(heaviest_antichain(g, lives, {0, 5}).members == std::vector<buffer_id>{1});
     CHECK(heaviest_antichain(g, lives, {no_size - 2, 1}).bytes == no_size - 1);
     CHECK_THROWS_AS((void)heaviest_antichain(g, lives, {no_size - 1, 1}), precondition_error);
@@ -349,7 +344,7 @@ TEST_CASE("all buffers but inputs may reuse an unread input")
     snapshot const p = sequence(1, 3, [](step_id, effect_sink& sink) { sink.def(2); });
     std::vector<value_role> const role{value_role::input, value_role::input, value_role::intermediate};
     dependence_graph const g = dependences(p, {.role = role});
-    auto const lives = concurrent_lifetimes(p, g, 3, {0, 1, 2}, role);
+    auto const lives = lives_of_each(p, g, role);
     CHECK(heaviest_antichain(g, lives, {4, 5, 8}).members == std::vector<buffer_id>{0, 1});
     CHECK(heaviest_antichain(g, lives, {4, 5, 10}).members == std::vector<buffer_id>{2});
     CHECK(heaviest_antichain(g, lives, {4, 5, 10}).is_exact);
@@ -423,9 +418,7 @@ TEST_CASE("on families of graphs the weight is the total less the flow")
         task_family const drawn = draw_family(name, 2000);
         snapshot const p = drawn.program();
         dependence_graph const g = dependences(p);
-        std::vector<buffer_id> all;
-        for (buffer_id b = 0; b != drawn.tasks(); ++b) all.push_back(b);
-        auto const lives = concurrent_lifetimes(p, g, all.size(), all, std::vector<value_role>(all.size()));
+        auto const lives = lives_of_each(p, g);
         CHECK(heaviest_antichain(g, lives, drawn.bytes).is_exact);
     }
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/planning/detail/reuse_network.hpp>
 
+#include "../concurrent_lives.hpp"
 #include "../random_source.hpp"
 #include "../random_tasks.hpp"
+#include "../rows_of.hpp"
 #include "../task_families.hpp"
 #include "../weighted_tasks.hpp"
 
@@ -236,7 +238,7 @@ TEST_CASE("the free points after two branches are where they join")
         sink.def(+s);
     });
     dependence_graph const g = dependences(p, {.order = dependence_options::position_order::as_listed});
-    auto const lives = concurrent_lifetimes(p, g, 5, {0, 1, 2, 3, 4}, std::vector<value_role>(5));
+    auto const lives = lives_of_each(p, g);
     free_point_rows const found = frontiers_of(g, lives, closure(g), 100);
     CHECK(found.last_end[0] == no_position);
     CHECK(found.lowest[0].size() == 1);
@@ -260,9 +262,7 @@ TEST_CASE("free points decide for every position whether it comes after all ends
         sharing_rule const rule(tasks);
         snapshot const p = tasks.program();
         dependence_graph const g = dependences(p, {.role = tasks.role});
-        table<value_id, buffer_id> buffer_of;
-        for (std::size_t r : rule.root) buffer_of.push_back(buffer_id::of(r));
-        auto const lives = concurrent_lifetimes(p, g, tasks.values(), buffer_of, tasks.role);
+        auto const lives = lives_of_classes(p, g, tasks);
         auto const leads = closure(g);
         free_point_rows const found = frontiers_of(g, lives, leads, 1'000'000);
         for (buffer_id b = 0; b != tasks.values(); ++b) {
@@ -291,9 +291,7 @@ TEST_CASE("if its searches were cut short, a buffer is free after its last end, 
         sink.def(+s);
     });
     dependence_graph const g = dependences(p);
-    table<value_id, buffer_id> all;
-    for (buffer_id b = 0; b != 44; ++b) all.push_back(b);
-    auto const lives = concurrent_lifetimes(p, g, 44, all, std::vector<value_role>(44));
+    auto const lives = lives_of_each(p, g);
     auto const leads = closure(g);
     free_point_rows const cut = frontiers_of(g, lives, leads, 5);
     CHECK(cut.is_cut_short[0] == 1);
@@ -317,9 +315,7 @@ TEST_CASE("the search that ends first is used, however long the others are")
         sink.def(+s);
     });
     dependence_graph const g = dependences(p);
-    table<value_id, buffer_id> all;
-    for (buffer_id b = 0; b != n; ++b) all.push_back(b);
-    auto const lives = concurrent_lifetimes(p, g, n, all, std::vector<value_role>(n));
+    auto const lives = lives_of_each(p, g);
     auto is_free = [](buffer_id, position_id x) { return x == n - 1; };
     free_point_rows const found = earliest_free_points(
         g.before, g.after, lives, [](buffer_id b) { return b == 0; }, is_free, n);
@@ -335,12 +331,7 @@ using flow_along = detail::antichain_flow;
 
 flow_arcs rows(std::vector<std::vector<flow_node>> const& lists)
 {
-    flow_arcs result;
-    for (auto const& list : lists) {
-        for (flow_node item : list) result.append(item);
-        result.close_row();
-    }
-    return result;
+    return rows_of<flow_node, flow_node>(lists);
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/planning/detail/schedule.hpp>
 
+#include "../concurrent_lives.hpp"
 #include "../random_source.hpp"
 #include "../random_tasks.hpp"
 #include "../task_families.hpp"
@@ -109,9 +110,7 @@ TEST_CASE("the remaining conflicts are those of the definition")
         for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + pick.below(5));
         auto const [timed, schedule] =
             in_schedule_order(g, parallel_schedule(g, takes, {.workers = pick.below(4)}));
-        table<value_id, buffer_id> buffer_of;
-        for (std::size_t r : rule.root) buffer_of.push_back(buffer_id::of(r));
-        auto const lives = concurrent_lifetimes(p, timed, tasks.values(), buffer_of, tasks.role);
+        auto const lives = lives_of_classes(p, timed, tasks);
         auto const exact = find_conflict_ranges(timed, lives).of;
         auto const in_schedule = schedule_live_ranges(lives, schedule);
         std::vector<unsigned char> may_wait, waits(timed.positions());
@@ -152,7 +151,7 @@ TEST_CASE("a buffer lives from the begin of its first step to the end of its las
     snapshot const p = sequence(
         4, 3, [&](step_id s) -> auto& { return uses[s]; }, [&](step_id s) -> auto& { return defs[s]; });
     dependence_graph const g = dependences(p);
-    auto const lives = concurrent_lifetimes(p, g, 3, {0, 1, 2}, std::vector<value_role>(3));
+    auto const lives = lives_of_each(p, g);
     // In billions of ticks: 0 runs [0, 1), 1 [1, 3), 2 [1, 6), 3 [3, 4).
     std::uint64_t const unit = 1'000'000'000;
     schedule_times const schedule = parallel_schedule(g, {unit, 2 * unit, 5 * unit, unit});
@@ -181,9 +180,7 @@ TEST_CASE("live ranges overlap exactly where the steps that touch them do")
         std::vector<std::uint64_t> takes;
         for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + pick.below(9));
         schedule_times const schedule = parallel_schedule(g, takes, {.workers = pick.below(4)});
-        table<value_id, buffer_id> buffer_of;
-        for (std::size_t r : rule.root) buffer_of.push_back(buffer_id::of(r));
-        auto const lives = concurrent_lifetimes(p, g, tasks.values(), buffer_of, tasks.role);
+        auto const lives = lives_of_classes(p, g, tasks);
         auto const ranges = schedule_live_ranges(lives, schedule);
         REQUIRE(ranges.size() == tasks.values());
 
@@ -515,22 +512,6 @@ struct needed {
         }
     }
 };
-
-/// Of two buffers that overlap in bytes one ends before the other begins.
-bool is_safe(random_tasks const& tasks, memory_plan const& plan, std::vector<handoff> const& handoffs)
-{
-    sharing_rule const rule(tasks, handoffs);
-    for (std::size_t t = 0; t != tasks.tasks.size(); ++t)
-        if (rule.before[t][t]) return false;
-    for (std::size_t u = 0; u != plan.buffers.size(); ++u)
-        for (std::size_t v = 0; v != u; ++v) {
-            memory_plan::placed_buffer const &a = plan.buffers[u], &b = plan.buffers[v];
-            if (a.pool == b.pool && a.offset < b.offset + b.size && b.offset < a.offset + a.size &&
-                !rule.may_share(a.root, b.root))
-                return false;
-        }
-    return true;
-}
 
 } // namespace
 

@@ -14,6 +14,7 @@
 #include <sublet/sharing/detail/tokens.hpp>
 #include <sublet/sharing/share_slots.hpp>
 
+#include "../concurrent_lives.hpp"
 #include "../concurrent_oracle.hpp"
 #include "../random_source.hpp"
 #include "../random_tasks.hpp"
@@ -271,7 +272,7 @@ TEST_CASE("memonger.cc 9: the smallest free slot that is large enough is taken, 
             [](step_id s) { return std::vector<value_id>{+s}; });
         std::vector<byte_count> const bytes{large_first ? 100u : 10u, large_first ? 10u : 100u, 4, 8};
         auto const g = dependences(p);
-        auto const lives = concurrent_lifetimes(p, g, 4, {0, 1, 2, 3}, std::vector<value_role>(4));
+        auto const lives = lives_of_each(p, g);
         for (slot_choice choice :
              {slot_choice::best_fit, slot_choice::smallest_sufficient, slot_choice::grow_largest}) {
             auto const plan =
@@ -288,7 +289,7 @@ TEST_CASE("memonger.cc 9: the smallest free slot that is large enough is taken, 
         3, 3, [](step_id s) { return s == 0 ? std::vector<value_id>{} : std::vector<value_id>{s - 1}; },
         [](step_id s) { return std::vector<value_id>{+s}; });
     auto const g = dependences(two);
-    auto const lives = concurrent_lifetimes(two, g, 3, {0, 1, 2}, std::vector<value_role>(3));
+    auto const lives = lives_of_each(two, g);
     std::vector<byte_count> const sizes{4, 1, 8};
     auto const grown = share_by_tokens(g, lives, [&](buffer_id b) { return sizes[b]; });
     CHECK(grown.slot_of[2] == grown.slot_of[0]);

@@ -2,6 +2,7 @@
 #include <sublet/sharing/detail/chains.hpp>
 
 #include "../archetype.hpp"
+#include "../concurrent_lives.hpp"
 #include "../random_sharing.hpp"
 #include "../random_source.hpp"
 #include "../task_families.hpp"
@@ -9,7 +10,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 namespace this_test {
@@ -138,7 +138,7 @@ TEST_CASE("largest first: later buffers fit into open slots")
         sink.def(s);
     });
     dependence_graph const g = dependences(p);
-    auto const lives = concurrent_lifetimes(p, g, 4, {0, 1, 2, 3}, std::vector<value_role>(4));
+    auto const lives = lives_of_each(p, g);
     auto const conflicts = find_conflict_ranges(g, lives);
     auto const plan = share_in_chains(lives, conflicts, [](int b) { return 10 + b; },
                                       {.order = chain_options::ranking::largest_first});
@@ -162,10 +162,7 @@ TEST_CASE("families of task graphs share in every order, and largest first is so
         task_family const family = draw_family(name, 400);
         snapshot const p = family.program();
         dependence_graph const g = dependences(p);
-        std::vector<buffer_id> each(family.tasks());
-        std::iota(each.begin(), each.end(), buffer_id{0});
-        auto const lives =
-            concurrent_lifetimes(p, g, each.size(), each, std::vector<value_role>(each.size()));
+        auto const lives = lives_of_each(p, g);
         auto const conflicts = find_conflict_ranges(g, lives);
         slot_id const fewest = fewest_slots(lives, conflicts).plan.slots;
         byte_count const least = least_slot_bytes(lives, conflicts, {.bytes = family.bytes});
@@ -180,7 +177,7 @@ TEST_CASE("families of task graphs share in every order, and largest first is so
                 order == chain_options::ranking::better && plan.order == chain_options::ranking::by_begin;
             best = smaller(best, plan.total_bytes);
             std::vector<std::vector<buffer_id>> occupants(plan.slots);
-            for (buffer_id b : each) occupants[plan.slot_of[b]].push_back(b);
+            for (buffer_id b = 0; b != family.tasks(); ++b) occupants[plan.slot_of[b]].push_back(b);
             for (auto const& slot : occupants) {
                 auto in_order = slot;
                 std::sort(in_order.begin(), in_order.end(),

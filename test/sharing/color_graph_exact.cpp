@@ -33,14 +33,6 @@ interferences path(std::size_t values)
     return all;
 }
 
-interferences all_together(std::size_t values)
-{
-    interferences all(values);
-    for (std::size_t v = 0; v != values; ++v)
-        for (std::size_t w = 0; w != v; ++w) all.add(v, w);
-    return all;
-}
-
 /// Checks that a plan is valid and that its claims hold.
 void check(exact_assignment const& found, interferences const& all, bytes const& sizes, pools const& pool,
            slots const& fixed)
@@ -106,12 +98,7 @@ TEST_CASE("two large values share a slot although a path of four needs only two 
 TEST_CASE("opening a slot early can save one")
 {
     // First fit by size puts 2 with 0 and 3 with 1; then 4 interferes with 0 and 1 and opens a third slot.
-    interferences all(5);
-    all.add(0, 1);
-    all.add(1, 2);
-    all.add(0, 3);
-    all.add(2, 4);
-    all.add(3, 4);
+    interferences all(5, {{0, 1}, {1, 2}, {0, 3}, {2, 4}, {3, 4}});
     bytes const sizes{9, 9, 8, 8, 8};
     optimal_slots const best(all, sizes);
     auto const found = assign_exact(all.graph(), {.bytes = sizes});

@@ -53,11 +53,7 @@ struct all_cliques {
 
 TEST_CASE("several cliques together give a higher bound than each alone")
 {
-    interferences all(5);
-    all.add(0, 1);
-    all.add(1, 2);
-    all.add(0, 2);
-    all.add(3, 4);
+    interferences all(5, {{0, 1}, {1, 2}, {0, 2}, {3, 4}});
     auto const bound = find_cliques(all.graph(), {40, 8, 8, 16, 16});
     CHECK(bound.clique == ids{0, 1, 2});
     CHECK(bound.bytes == 40 + 16 + 8);
@@ -75,8 +71,7 @@ TEST_CASE("the bound of an empty graph is 0, of one value its size, and 0 bytes 
 
 TEST_CASE("a bound over 64 bits is rejected")
 {
-    interferences pair(2);
-    pair.add(0, 1);
+    interferences pair(2, {{0, 1}});
     CHECK_THROWS_WITH_AS((void)find_cliques(pair.graph(), {no_size - 1, 1}),
                          "sublet: the sum of the sizes 18446744073709551614 and 1 exceeds 64 bits",
                          precondition_error);
@@ -152,11 +147,7 @@ std::size_t degeneracy_by_parts(interferences const& all)
 TEST_CASE("the vertex of lowest degree comes last, then the one of lowest degree without it")
 {
     // A triangle 0, 1, 2, and 3 adjacent to 2. Without 3 all have degree 2, and 2 was decreased last.
-    interferences all(4);
-    all.add(0, 1);
-    all.add(1, 2);
-    all.add(2, 3);
-    all.add(0, 2);
+    interferences all(4, {{0, 1}, {1, 2}, {2, 3}, {0, 2}});
     auto const last = smallest_last(all.graph());
     CHECK(last.order == ids{0, 1, 2, 3});
     CHECK(last.degeneracy == 2);
@@ -281,10 +272,10 @@ slots colored_slowly(interferences const& all, ids const& vertices, slots slot_o
 
 TEST_CASE("the vertex with the fewest slots left is next, so a path gets two slots for any numbering")
 {
-    interferences path(4); // 0 - 2 - 3 - 1: in the order of ids, 3 would be last and find two slots taken
-    path.add(0, 2);
-    path.add(2, 3);
-    path.add(3, 1);
+    interferences path(
+        4, {{0, 2},
+            {2, 3},
+            {3, 1}}); // 0 - 2 - 3 - 1: in the order of ids, 3 would be last and find two slots taken
     CHECK(colored(path) == slots{1, 0, 0, 1});
 }
 
@@ -296,9 +287,7 @@ TEST_CASE("an empty graph has no slots, and isolated vertices have the first")
 
 TEST_CASE("vertices with a slot keep it, and vertices that are not listed stay without")
 {
-    interferences all(3);
-    all.add(0, 1);
-    all.add(1, 2);
+    interferences all(3, {{0, 1}, {1, 2}});
     csr_graph const g = all.graph();
     CHECK(color_by_saturation(g, {0, 1}, {no_slot, no_slot, 0}) == slots{0, 1, 0});
     CHECK(color_by_saturation(g, {0, 1}, {no_slot, no_slot, 70}) == slots{0, 1, 70});
@@ -307,12 +296,9 @@ TEST_CASE("vertices with a slot keep it, and vertices that are not listed stay w
 
 TEST_CASE("there can be more slots than a word has bits")
 {
-    interferences all(150);
-    for (std::size_t v = 0; v != 150; ++v)
-        for (std::size_t w = 0; w != v; ++w) all.add(v, w);
     slots each(150);
     std::iota(each.begin(), each.end(), slot_id{0});
-    CHECK(colored(all) == each);
+    CHECK(colored(all_together(150)) == each);
 }
 
 TEST_CASE("a bipartite graph gets two slots")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/detail/chains.hpp>
 
+#include "../concurrent_lives.hpp"
 #include "../network.hpp"
 #include "../random_sharing.hpp"
 #include "../random_source.hpp"
@@ -30,62 +31,31 @@ struct made {
         sink.def(s);
     });
     dependence_graph g = dependences(p);
-    buffers each = [this] {
-        buffers ids;
-        for (buffer_id b = 0; b != uses.size(); ++b) ids.push_back(b);
-        return ids;
-    }();
-    concurrent_live_ranges lives =
-        concurrent_lifetimes(p, g, uses.size(), each, std::vector<value_role>(uses.size()));
+    concurrent_live_ranges lives = lives_of_each(p, g);
     conflict_ranges conflicts = find_conflict_ranges(g, lives);
 };
 
-/// The fewest groups of members that may share pairwise, by exhaustive search.
-std::size_t fewest_groups(drawn_sharing const& d, std::size_t next, std::vector<buffers>& groups,
-                          std::size_t best)
+/// The least cost of groups of members that may share pairwise, if it is below `best`, by exhaustive search.
+/// A cost never falls when a group is begun or grows.
+template <class Cost>
+std::uint64_t least_cost(drawn_sharing const& d, Cost const& cost, std::uint64_t best,
+                         std::vector<buffers> const& groups = {}, std::size_t next = 0)
 {
-    if (groups.size() >= best) return best;
-    if (next == d.wanted.size()) return groups.size();
+    std::uint64_t const now = cost(groups);
+    if (now >= best) return best;
+    if (next == d.wanted.size()) return now;
     buffer_id const v = d.wanted[next];
     for (std::size_t i = 0; i != groups.size(); ++i) {
         bool may = true;
         for (buffer_id u : groups[i]) may = may && d.may_share(u, v);
         if (!may) continue;
-        groups[i].push_back(v);
-        best = fewest_groups(d, next + 1, groups, best);
-        groups[i].pop_back();
+        std::vector<buffers> grown = groups;
+        grown[i].push_back(v);
+        best = least_cost(d, cost, best, grown, next + 1);
     }
-    groups.push_back({v});
-    best = fewest_groups(d, next + 1, groups, best);
-    groups.pop_back();
-    return best;
-}
-
-/// The fewest bytes of such groups, each as large as its largest member.
-byte_count fewest_bytes(drawn_sharing const& d, std::size_t next, std::vector<buffers>& groups,
-                        byte_count best)
-{
-    byte_count sum = 0;
-    for (buffers const& group : groups) {
-        byte_count largest = 0;
-        for (buffer_id u : group) largest = std::max(largest, d.bytes[u]);
-        sum += largest;
-    }
-    if (sum >= best) return best;
-    if (next == d.wanted.size()) return sum;
-    buffer_id const v = d.wanted[next];
-    for (std::size_t i = 0; i != groups.size(); ++i) {
-        bool may = true;
-        for (buffer_id u : groups[i]) may = may && d.may_share(u, v);
-        if (!may) continue;
-        groups[i].push_back(v);
-        best = fewest_bytes(d, next + 1, groups, best);
-        groups[i].pop_back();
-    }
-    groups.push_back({v});
-    best = fewest_bytes(d, next + 1, groups, best);
-    groups.pop_back();
-    return best;
+    std::vector<buffers> more = groups;
+    more.push_back({v});
+    return least_cost(d, cost, best, more, next + 1);
 }
 
 /// By Edmonds' matching: two vertices per value, as predecessor and as successor.
@@ -194,11 +164,20 @@ TEST_CASE("random programs: every plan is valid and every antichain holds, so bo
         for (buffer_id v : d.wanted) several += d.lives.begins[v].size() > 1;
         if (d.wanted.size() <= 60) REQUIRE(cover.plan.slots == fewest_by_matching(d));
         if (d.wanted.size() <= 8) {
-            std::vector<buffers> groups;
-            REQUIRE(cover.plan.slots == fewest_groups(d, 0, groups, d.wanted.size() + 1));
+            REQUIRE(cover.plan.slots ==
+                    least_cost(d, [](auto const& groups) { return groups.size(); }, d.wanted.size() + 1));
             byte_count const least = least_slot_bytes(
                 d.lives, d.conflicts, {.bytes = d.bytes, .pool = d.tasks.pool, .eligible = d.eligible});
-            byte_count const fewest = fewest_bytes(d, 0, groups, no_size);
+            auto const bytes_of = [&d](std::vector<buffers> const& groups) {
+                byte_count sum = 0;
+                for (buffers const& group : groups) {
+                    byte_count largest = 0;
+                    for (buffer_id u : group) largest = std::max(largest, d.bytes[u]);
+                    sum += largest;
+                }
+                return sum;
+            };
+            byte_count const fewest = least_cost(d, bytes_of, no_size);
             REQUIRE(least <= fewest);
             ++small;
             met += least == fewest;
@@ -214,10 +193,7 @@ TEST_CASE("families of task graphs need few slots under every schedule")
         task_family const family = draw_family(name, 3000);
         snapshot const p = family.program();
         dependence_graph const g = dependences(p);
-        buffers each;
-        for (buffer_id b = 0; b != family.tasks(); ++b) each.push_back(b);
-        auto const lives =
-            concurrent_lifetimes(p, g, family.tasks(), each, std::vector<value_role>(family.tasks()));
+        auto const lives = lives_of_each(p, g);
         auto const cover = fewest_slots(lives, find_conflict_ranges(g, lives));
         CHECK(cover.is_optimal());
         return cover.plan.slots;

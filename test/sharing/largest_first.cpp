@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/detail/largest_first.hpp>
 
+#include "../concurrent_lives.hpp"
 #include "../random_sharing.hpp"
 #include "../random_source.hpp"
 #include "../task_families.hpp"
@@ -240,7 +241,7 @@ TEST_CASE("relinking exchanges the ends of chains and saves a slot")
         sink.def(s);
     });
     dependence_graph const g = dependences(p, {.order = dependence_options::position_order::as_listed});
-    auto const lives = concurrent_lifetimes(p, g, 6, {0, 1, 2, 3, 4, 5}, std::vector<value_role>(6));
+    auto const lives = lives_of_each(p, g);
     auto const conflicts = find_conflict_ranges(g, lives);
     reuse_ranges const members(lives, conflicts, {0, 1, 4, 5});
     sized_chains chains{{0, 1, 0, 2}, {8, 8, 4}};
@@ -330,8 +331,7 @@ TEST_CASE("first fit finds the first slot with no conflicting occupant, in any o
         drawn_sharing const d = draw_sharing(seed, seed % 20 == 0 ? 150 : 20);
         random_source pick{std::mt19937(seed)};
         auto by_size = d.wanted;
-        for (std::size_t i = by_size.size(); i > 1; --i)
-            std::swap(by_size[i - 1], by_size[pick.below(static_cast<unsigned>(i))]);
+        pick.shuffle(by_size);
         slot_fit_index room(d.lives, d.conflicts);
         std::vector<std::vector<buffer_id>> held;
         for (buffer_id b : by_size) {
@@ -359,17 +359,12 @@ TEST_CASE("with too little memory for all slots, the buffer still fits into the 
         task_family const family = draw_family(name, 1500);
         snapshot const p = family.program();
         dependence_graph const g = dependences(p);
-        std::vector<buffer_id> each(family.tasks());
-        std::iota(each.begin(), each.end(), buffer_id{0});
-        auto const lives =
-            concurrent_lifetimes(p, g, each.size(), each, std::vector<value_role>(each.size()));
+        auto const lives = lives_of_each(p, g);
         auto const conflicts = find_conflict_ranges(g, lives);
         slot_fit_index room(lives, conflicts, 0);
         random_source pick{std::mt19937(7)};
-        for (std::size_t i = each.size(); i > 1; --i)
-            std::swap(each[i - 1], each[pick.below(static_cast<unsigned>(i))]);
         std::vector<std::vector<buffer_id>> held;
-        for (buffer_id b : each) {
+        for (buffer_id b : pick.permutation<buffer_id>(family.tasks())) {
             slot_id found = room.find(b);
             if (found == no_slot) {
                 found = static_cast<slot_id>(held.size());
@@ -381,7 +376,7 @@ TEST_CASE("with too little memory for all slots, the buffer still fits into the 
             room.insert(b, found);
         }
         CHECK(held.size() > 64);
-        CHECK(held.size() < each.size());
+        CHECK(held.size() < family.tasks());
     }
 }
 
@@ -390,9 +385,7 @@ TEST_CASE("slots are evicted in turn, and one with a recent occupant only in the
     task_family const family = draw_family("chain", 400); // a buffer conflicts with its two neighbours
     snapshot const p = family.program();
     dependence_graph const g = dependences(p);
-    std::vector<buffer_id> each(family.tasks());
-    std::iota(each.begin(), each.end(), buffer_id{0});
-    auto const lives = concurrent_lifetimes(p, g, each.size(), each, std::vector<value_role>(each.size()));
+    auto const lives = lives_of_each(p, g);
     auto const conflicts = find_conflict_ranges(g, lives);
     slot_fit_index room(lives, conflicts, 0); // 64 places
     for (slot_id s = 0; s != 64; ++s) room.insert(4 * s, s);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/detail/chains.hpp>
+
+#include "../concurrent_lives.hpp"
 #include <sublet/sharing/detail/tokens.hpp>
 #include <sublet/sharing/internal/buffer_slots.hpp>
 #include <sublet/sharing/share_slots.hpp>
@@ -189,9 +191,7 @@ TEST_CASE("each strategy returns the result of its algorithm, with the bytes and
         auto const tasks = draw_tasks(
             pick, {.tasks = 1 + pick.below(20), .given = 3, .pools = 2, .shuffled = pick.below(2) == 0});
         dependence_graph const g = dependences(tasks.program(), {.role = tasks.role});
-        std::vector<buffer_id> each;
-        for (buffer_id b = 0; b != tasks.values(); ++b) each.push_back(b);
-        auto const lives = concurrent_lifetimes(tasks.program(), g, each.size(), each, tasks.role);
+        auto const lives = lives_of_each(tasks.program(), g, tasks.role);
         auto const conflicts = find_conflict_ranges(g, lives);
         auto with = [&](slot_strategy how) {
             return share_slots(g, lives, tasks.bytes, {.strategy = how, .pool = tasks.pool});
@@ -212,7 +212,7 @@ TEST_CASE("each strategy returns the result of its algorithm, with the bytes and
             CHECK(fewest.slots <= plan.slots);
             std::vector<byte_count> largest(plan.slots);
             byte_count sum = 0;
-            for (buffer_id v : each)
+            for (buffer_id v = 0; v != tasks.values(); ++v)
                 if (plan.slot_of[v] != no_slot) {
                     CHECK(plan.slot_pool[plan.slot_of[v]] == tasks.pool[v]);
                     largest[plan.slot_of[v]] = larger(largest[plan.slot_of[v]], tasks.bytes[v]);

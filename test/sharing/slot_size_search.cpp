@@ -98,9 +98,7 @@ lists parts_of(reduced_graph const& values)
 
 TEST_CASE("the example of the header: b is merged into a, and c remains")
 {
-    interferences all(3); // a, c, b by falling size
-    all.add(0, 1);
-    all.add(1, 2);
+    interferences all(3, {{0, 1}, {1, 2}}); // a, c, b by falling size
     auto values = reduced(all);
     values.merge_dominated();
     CHECK(parts_of(values) == lists{{0}, {1}});
@@ -124,17 +122,12 @@ TEST_CASE("merging repeats: values without interference are all merged into the 
 
 TEST_CASE("a merged value no longer prevents other merges, whatever its number")
 {
-    interferences all(4); // 0 - 1, 0 - 2 - 3: after 3 is merged into 0, 2 is dominated by 1
-    all.add(0, 1);
-    all.add(0, 2);
-    all.add(2, 3);
+    interferences all(
+        4, {{0, 1}, {0, 2}, {2, 3}}); // 0 - 1, 0 - 2 - 3: after 3 is merged into 0, 2 is dominated by 1
     auto values = reduced(all);
     values.merge_dominated();
     CHECK(parts_of(values) == lists{{0}, {1}});
-    interferences other(4); // the same with 2 and 3 exchanged
-    other.add(0, 1);
-    other.add(0, 3);
-    other.add(2, 3);
+    interferences other(4, {{0, 1}, {0, 3}, {2, 3}}); // the same with 2 and 3 exchanged
     values = reduced(other);
     values.merge_dominated();
     CHECK(parts_of(values) == lists{{0}, {1}});
@@ -142,10 +135,7 @@ TEST_CASE("a merged value no longer prevents other merges, whatever its number")
 
 TEST_CASE("in a path of four no vertex is dominated by a larger one")
 {
-    interferences path(4); // 0 - 2 - 3 - 1
-    path.add(0, 2);
-    path.add(2, 3);
-    path.add(3, 1);
+    interferences path(4, {{0, 2}, {2, 3}, {3, 1}}); // 0 - 2 - 3 - 1
     auto values = reduced(path);
     values.merge_dominated();
     CHECK(parts_of(values) == lists{{0, 1, 2, 3}});
@@ -153,8 +143,7 @@ TEST_CASE("in a path of four no vertex is dominated by a larger one")
 
 TEST_CASE("a merge gives the target the union of the neighbours")
 {
-    interferences all(4);
-    all.add(1, 2);
+    interferences all(4, {{1, 2}});
     auto values = reduced(all);
     values.merge(2, 0);
     CHECK(values.interferes().test(0, 1));
@@ -244,10 +233,7 @@ std::size_t largest(interferences const& all, std::size_t count, ids& chosen, va
 
 TEST_CASE("the example of the header: cliques of one, two and three vertices")
 {
-    interferences all(5);
-    all.add(1, 2);
-    all.add(1, 4);
-    all.add(2, 4);
+    interferences all(5, {{1, 2}, {1, 4}, {2, 4}});
     auto const found = find_prefix_cliques(rows_of(all), 5, 100);
     CHECK(found.size == std::vector<std::uint32_t>{1, 1, 2, 2, 3});
     REQUIRE(found.cliques.rows() == 3);
@@ -336,10 +322,7 @@ bool is_possible(interferences const& all, numbers const& allowed, std::size_t c
 
 TEST_CASE("a small value needs a slot beside those of the large values")
 {
-    interferences path(4); // 40 - 8 - 8 - 40, numbered by falling size
-    path.add(0, 2);
-    path.add(2, 3);
-    path.add(3, 1);
+    interferences path(4, {{0, 2}, {2, 3}, {3, 1}}); // 40 - 8 - 8 - 40, numbered by falling size
     bit_rows const rows = rows_of(path);
     bounded_list_coloring coloring(rows, {2, 4});
     CHECK(coloring.color(1, {1, 2}, 100) == coloring_answer::impossible);

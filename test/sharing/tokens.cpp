@@ -2,6 +2,7 @@
 #include <sublet/sharing/detail/tokens.hpp>
 
 #include "../caffe2_memonger.hpp"
+#include "../concurrent_lives.hpp"
 #include "../naive_slot_chooser.hpp"
 #include "../network.hpp"
 #include "../random_source.hpp"
@@ -119,7 +120,7 @@ TEST_CASE("parallel branches do not reuse each other's slots, and after their jo
     auto const p = sequence(
         6, 6, [&](auto s) -> auto& { return operands[s]; }, [](std::uint32_t s) { return std::vector{s}; });
     auto const g = dependences(p);
-    auto const lives = concurrent_lifetimes(p, g, 6, {0, 1, 2, 3, 4, 5}, std::vector<value_role>(6));
+    auto const lives = lives_of_each(p, g);
     CHECK(share_by_tokens(g, lives, eight).slot_of == slots{0, 1, 2, 3, 4, 0});
     CHECK(share_by_tokens(g, lives, eight, {.eligible = [](auto b) { return b != 0; }}).slot_of ==
           slots{0, 1, 2, 3, 4, 1});
@@ -133,7 +134,7 @@ TEST_CASE("a slot freed under one source is reused under another after they join
     auto const p = sequence(
         7, 7, [&](auto s) -> auto& { return operands[s]; }, [](std::uint32_t s) { return std::vector{s}; });
     auto const g = dependences(p);
-    auto const lives = concurrent_lifetimes(p, g, 7, {0, 1, 2, 3, 4, 5, 6}, std::vector<value_role>(7));
+    auto const lives = lives_of_each(p, g);
     CHECK(share_by_tokens(g, lives, eight).slots == 4);
 }
 
@@ -211,9 +212,7 @@ TEST_CASE("a slot that failed a hundred tests is still found by a buffer that ma
     auto const p = sequence(
         n, n, [&](auto s) -> auto& { return operands[s]; }, [](std::uint32_t s) { return std::vector{s}; });
     auto const g = dependences(p, {.order = dependence_options::position_order::as_listed});
-    std::vector<buffer_id> buffer_of;
-    for (buffer_id b = 0; b != n; ++b) buffer_of.push_back(b);
-    auto const lives = concurrent_lifetimes(p, g, n, buffer_of, std::vector<value_role>(n));
+    auto const lives = lives_of_each(p, g);
     auto const plan = share_by_tokens(g, lives, [&](auto b) { return bytes[b]; });
     CHECK(plan.slots == 3);
     CHECK(plan.slot_of.back() == plan.slot_of.front());
@@ -226,10 +225,7 @@ TEST_CASE("with many dropped tokens slots are given up after some tests, which a
     auto const g = dependences(p);
     token_sets sets(g, 4);
     sets.advance_to(g.positions() - 1);
-    std::vector<buffer_id> buffer_of;
-    for (buffer_id b = 0; b != family.tasks(); ++b) buffer_of.push_back(b);
-    auto const lives =
-        concurrent_lifetimes(p, g, buffer_of.size(), buffer_of, std::vector<value_role>(p.values()));
+    auto const lives = lives_of_each(p, g);
     auto const plan = share_by_tokens(g, lives, eight, {.most_ranges = 4});
     CHECK(sets.dropped_ranges() != 0);
     CHECK(plan.undecided > sets.dropped_ranges());
@@ -246,10 +242,7 @@ TEST_CASE("chains, residual and inception-like graphs need few slots, however lo
         auto const family = draw_family(e.name, 5000);
         auto const p = family.program();
         auto const g = dependences(p);
-        std::vector<buffer_id> buffer_of;
-        for (buffer_id b = 0; b != family.tasks(); ++b) buffer_of.push_back(b);
-        auto const lives =
-            concurrent_lifetimes(p, g, buffer_of.size(), buffer_of, std::vector<value_role>(p.values()));
+        auto const lives = lives_of_each(p, g);
         for (auto how : {slot_choice::most_shared, slot_choice::grow_largest})
             CHECK(share_by_tokens(g, lives, [&](auto b) { return family.bytes[b]; }, {.choice = how}).slots <=
                   e.few);
@@ -273,10 +266,7 @@ TEST_CASE("a chain of a million steps")
     auto const family = draw_family("chain", 1'000'000);
     auto const p = family.program();
     auto const g = dependences(p);
-    std::vector<buffer_id> buffer_of;
-    for (buffer_id b = 0; b != family.tasks(); ++b) buffer_of.push_back(b);
-    auto const lives =
-        concurrent_lifetimes(p, g, buffer_of.size(), buffer_of, std::vector<value_role>(p.values()));
+    auto const lives = lives_of_each(p, g);
     CHECK(share_by_tokens(g, lives, [&](auto b) { return family.bytes[b]; }).slots == 2);
 }
 
@@ -297,9 +287,7 @@ struct memonger_comparison {
         role[net.head] = value_role::external;
         auto const p = program();
         auto const g = dependences(p, {.role = role});
-        std::vector<buffer_id> buffer_of;
-        for (buffer_id b = 0; b != net.bytes.size(); ++b) buffer_of.push_back(b);
-        auto const lives = concurrent_lifetimes(p, g, buffer_of.size(), buffer_of, role);
+        auto const lives = lives_of_each(p, g, role);
         return share_by_tokens(g, lives, [this](auto b) { return b == +net.head ? 0 : net.bytes[b]; },
                                {.choice = how});
     }
