@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "cfg_file.hpp"
+#include "printed.hpp"
 
 #include <sublet/graph/snapshot.hpp>
 
@@ -30,12 +31,7 @@ std::string const countdown = "F countdown 3 4 1 3 5\n"
 
 std::string error_of(std::string const& text)
 {
-    try {
-        (void)cfg_file::functions_in(text, "text");
-    } catch (std::runtime_error const& e) {
-        return e.what();
-    }
-    return "";
+    return thrown_by<std::runtime_error>([&] { (void)cfg_file::functions_in(text, "text"); });
 }
 
 } // namespace

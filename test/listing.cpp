@@ -431,21 +431,6 @@ TEST_CASE("errors name values and steps")
                                                 "it writes through it, or both");
 }
 
-namespace {
-
-template <class Call>
-std::string refusal(Call call)
-{
-    try {
-        call();
-    } catch (precondition_error const& e) {
-        return e.what();
-    }
-    return "";
-}
-
-} // namespace
-
 TEST_CASE("lives, versions, dependences, slots and orders of a listing say names in their errors, too")
 {
     listing<std::string> list;
@@ -501,16 +486,17 @@ TEST_CASE("an offset is asked of a value that has one, or find() says that there
     CHECK(planned.find("x") == byte_count{0});
     CHECK(!planned.find("weights"));
     CHECK(!planned.find("wieghts"));
-    CHECK(refusal([&] { (void)planned.offset_of("weights"); }) ==
+    CHECK(thrown_by<precondition_error>([&] { (void)planned.offset_of("weights"); }) ==
           "sublet: value 'weights' has no offset: it is external, or its size is unknown");
-    CHECK(refusal([&] { (void)planned.offset_of("wieghts"); }) ==
+    CHECK(thrown_by<precondition_error>([&] { (void)planned.offset_of("wieghts"); }) ==
           "sublet: value 'wieghts' has no offset: it is not in the listing");
     list.step("end").read("y");
     auto const none = plan_memory(list);
     CHECK(!none.find("x"));
-    CHECK(refusal([&] { (void)none.offset_of("x"); }) == "sublet: value 'x' has no offset: there is no plan");
+    CHECK(thrown_by<precondition_error>([&] { (void)none.offset_of("x"); }) ==
+          "sublet: value 'x' has no offset: there is no plan");
     listing<numbered> plain;
-    CHECK(refusal([&] { (void)plan_memory(plain).offset_of({7}); }) ==
+    CHECK(thrown_by<precondition_error>([&] { (void)plan_memory(plain).offset_of({7}); }) ==
           "sublet: value has no offset: it is not in the listing");
 }
 
@@ -523,7 +509,7 @@ TEST_CASE("what is said twice is said alike, or refused with both values and whe
         step.view("r", "c", 0, {.bytes = 8, .alignment = 4})
             .make("o", {.role = value_role::output, .pool = 1});
         auto third = list.step();
-        return refusal([&] { second(third, list); });
+        return thrown_by<precondition_error>([&] { second(third, list); });
     };
     using step = listing<std::string>::step_ref&;
     using listed = listing<std::string>&;
@@ -554,7 +540,7 @@ TEST_CASE("a step overwrites what it reads with what it makes, or the pair is re
         auto step = list.step("last");
         last(step);
         list.step("end").read("b");
-        return refusal([&] { (void)plan_memory(list); });
+        return thrown_by<precondition_error>([&] { (void)plan_memory(list); });
     };
     using step = listing<std::string>::step_ref&;
     CHECK(refused([](step s) { s.may_overwrite("b", "x").make("x", {.bytes = 8}).read_early("b"); }).empty());
@@ -574,12 +560,12 @@ TEST_CASE("a planner needs the sizes of what steps make and of inputs, or that t
     auto refused = [](auto describe) {
         words list;
         describe(list);
-        std::string const by_order = refusal([&] { (void)plan_memory(list); });
-        CHECK(refusal([&] { (void)plan_concurrent(list); }) == by_order);
-        CHECK(refusal([&] { (void)plan_with_handoffs(list); }) == by_order);
-        CHECK(refusal([&] { (void)plan_flow(list); }) == by_order);
-        CHECK(refusal([&] { (void)advise_memory(list); }) == by_order);
-        CHECK(refusal([&] { (void)order(list); }) == by_order);
+        std::string const by_order = thrown_by<precondition_error>([&] { (void)plan_memory(list); });
+        CHECK(thrown_by<precondition_error>([&] { (void)plan_concurrent(list); }) == by_order);
+        CHECK(thrown_by<precondition_error>([&] { (void)plan_with_handoffs(list); }) == by_order);
+        CHECK(thrown_by<precondition_error>([&] { (void)plan_flow(list); }) == by_order);
+        CHECK(thrown_by<precondition_error>([&] { (void)advise_memory(list); }) == by_order);
+        CHECK(thrown_by<precondition_error>([&] { (void)order(list); }) == by_order);
         return by_order;
     };
     std::string const ends = " is not said: say .bytes, or no_size if it is unknown";
@@ -668,14 +654,15 @@ TEST_CASE("a listing says what options say: pins, storage of its own, choices of
     CHECK(planned.offset_of("p") == 64);
     CHECK(!planned.find("own"));
     CHECK(planned.plan.pool_of(list.id("c")) == 1);
-    CHECK(refusal([&] { (void)plan_symbolic(list, {.bytes = affine_bytes{8, 0}}); }) ==
+    CHECK(thrown_by<precondition_error>([&] { (void)plan_symbolic(list, {.bytes = affine_bytes{8, 0}}); }) ==
           "sublet: value 'p' is pinned, and a plan for every batch size cannot keep that");
     listing<std::string> chosen;
     chosen.step("s").make("c", {.bytes = 8});
     chosen.may_lie_in("c", 1);
-    CHECK(refusal([&] { (void)plan_symbolic(chosen, {.bytes = affine_bytes{8, 0}}); }) ==
-          "sublet: value 'c' has a choice of pools, and a plan for every batch size cannot keep that");
-    CHECK(refusal([&] { list.facts("p", {.pinned = 8}); }) ==
+    CHECK(thrown_by<precondition_error>([&] {
+              (void)plan_symbolic(chosen, {.bytes = affine_bytes{8, 0}});
+          }) == "sublet: value 'c' has a choice of pools, and a plan for every batch size cannot keep that");
+    CHECK(thrown_by<precondition_error>([&] { list.facts("p", {.pinned = 8}); }) ==
           "sublet: the pinned offset of value 'p' is 64 in step 's', and 8 by facts()");
 }
 
@@ -686,7 +673,7 @@ TEST_CASE("an alignment that is said of a view divides its offset, or is refused
         list.step("make").make("x", {.bytes = 64, .alignment = of_root});
         list.step("view").view("half", "x", 8, {.bytes = 32});
         list.step("again").view("quarter", "half", 8, {.bytes = 8, .alignment = of_view});
-        return refusal([&] { (void)plan_memory(list); });
+        return thrown_by<precondition_error>([&] { (void)plan_memory(list); });
     };
     CHECK(refused(1, 16).empty());
     CHECK(refused(32, 16).empty());

@@ -5,6 +5,7 @@
 
 #include "archetype.hpp"
 #include "operations.hpp"
+#include "printed.hpp"
 
 #include <doctest/doctest.h>
 #include <sstream>
@@ -18,13 +19,6 @@ namespace {
 
 //     a ─► b ─► c ─► d        each read once, by the next
 snapshot const chain = op_list(4, {{}, {0}, {1}, {2}}, {{0}, {1}, {2}, {3}});
-
-std::string sentence(planned_memory const& planned)
-{
-    std::ostringstream out;
-    if (!planned) out << planned.error();
-    return out.str();
-}
 
 } // namespace
 
@@ -112,10 +106,10 @@ TEST_CASE("an order that breaks a dependence is refused with a counterexample an
 {
     auto planned = plan_memory(chain, {.bytes = 8, .order = {1, 0, 2, 3}});
     CHECK(!planned);
-    CHECK(sentence(planned) == "value 0 is used at position 0 before anything defines it");
+    CHECK(failure_of(planned) == "value 0 is used at position 0 before anything defines it");
     CHECK(planned.plan.buffers.empty());
     CHECK(planned.plan.offset_of(0) == no_offset);
-    CHECK(sentence(plan_memory(op_list(1, {{0}}, {{}}), {.bytes = 8})) ==
+    CHECK(failure_of(plan_memory(op_list(1, {{0}}, {{}}), {.bytes = 8})) ==
           "value 0 is used at position 0 and never defined, and is neither input nor external");
 }
 
@@ -124,7 +118,7 @@ TEST_CASE("an order that moves a write past a read of the previous version is re
     auto p = op_list(2, {{}, {0}, {}, {0}}, {{0}, {1}, {0}, {}});
     plan_options options{.bytes = 8, .order = {0, 2, 1, 3}};
     auto const planned = plan_memory(p, options);
-    CHECK(sentence(planned) ==
+    CHECK(failure_of(planned) ==
           "value 0 is written at position 1, but the program orders this write and another access of the "
           "value the other way");
     CHECK(check_plan(p, memory_plan{.order = options.order, .buffer_of = {no_buffer, no_buffer}}, options) ==
@@ -148,10 +142,10 @@ TEST_CASE("a capacity that is too small is reported with the bytes needed")
 {
     auto planned = plan_memory(chain, {.bytes = 30, .pools = {{59, 1}}});
     CHECK(!planned);
-    CHECK(sentence(planned) == "the arena of pool 0 needs 60 bytes and its capacity is 59");
+    CHECK(failure_of(planned) == "the arena of pool 0 needs 60 bytes and its capacity is 59");
     CHECK(plan_memory(chain, {.bytes = 30, .pools = {{60, 1}}}));
     auto second = plan_memory(chain, {.bytes = 30, .pool = 1, .pools = {{7, 1}, {59, 1}}});
-    CHECK(sentence(second) == "the arena of pool 1 needs 60 bytes and its capacity is 59");
+    CHECK(failure_of(second) == "the arena of pool 1 needs 60 bytes and its capacity is 59");
 }
 
 TEST_CASE("a pool with a largest block is several allocations, and a value above it is refused by name")
@@ -170,11 +164,7 @@ TEST_CASE("a pool with a largest block is several allocations, and a value above
         CHECK(planned.plan.blocks[block].begin + offset == planned.plan.offset_of(v));
         CHECK(offset + options.bytes[v] <= planned.plan.blocks[block].size);
     }
-    auto says = [&](memory_plan const& plan) {
-        std::ostringstream out;
-        if (auto const valid = check_plan(join, plan, options); !valid) out << valid.error();
-        return out.str();
-    };
+    auto says = [&](memory_plan const& plan) { return printed(check_plan(join, plan, options)); };
     memory_plan wrong = planned.plan;
     wrong.blocks.clear();
     CHECK(says(wrong) == "a block of pool 0 needs 160 bytes, and the blocks of pool 0 have at most 100");
@@ -184,7 +174,7 @@ TEST_CASE("a pool with a largest block is several allocations, and a value above
     CHECK(says(wrong) == "the plan is not one of this program in this order and reading");
 
     options.pools[0].largest_block = 63;
-    CHECK(sentence(plan_memory(join, options)) ==
+    CHECK(failure_of(plan_memory(join, options)) ==
           "value 0 needs 64 bytes, and the blocks of pool 0 have at most 63");
     options.pools[0].largest_block = 160;
     CHECK(plan_memory(join, options).plan.blocks == std::vector<memory_plan::block>{{0, 0, 160}});
@@ -229,17 +219,17 @@ TEST_CASE("pins are kept; pins that overlap, differ or are misaligned are report
     REQUIRE(kept);
     CHECK(kept.plan.offset_of(0) == 64);
     pinned[1] = 80;
-    CHECK(sentence(plan_memory(chain, {.bytes = 32, .pinned = pinned})) ==
+    CHECK(failure_of(plan_memory(chain, {.bytes = 32, .pinned = pinned})) ==
           "values 0 and 1 are both alive at position 1 and share bytes [80, 96) of pool 0");
-    CHECK(sentence(plan_memory(chain, {.bytes = 32, .alignment = 24, .pinned = pinned})) ==
+    CHECK(failure_of(plan_memory(chain, {.bytes = 32, .alignment = 24, .pinned = pinned})) ==
           "value 0 lies at offset 64 of pool 0, which is not a multiple of its alignment 24");
-    CHECK(
-        sentence(plan_memory(chain, {.bytes = 32, .pinned = {64, 100, 64, 100}, .pools = {{no_limit, 8}}})) ==
-        "value 1 lies at offset 100 of pool 0, which is not a multiple of its alignment 8");
+    CHECK(failure_of(
+              plan_memory(chain, {.bytes = 32, .pinned = {64, 100, 64, 100}, .pools = {{no_limit, 8}}})) ==
+          "value 1 lies at offset 100 of pool 0, which is not a multiple of its alignment 8");
     std::vector<value_id> const alias_of{no_value, 0, no_value, no_value};
     auto two =
         plan_memory(with_views(chain, alias_of), {.bytes = 32, .alias_of = alias_of, .pinned = pinned});
-    CHECK(sentence(two) == "value 0 lies at offset 64 of pool 0 and is pinned to 80");
+    CHECK(failure_of(two) == "value 0 lies at offset 64 of pool 0 and is pinned to 80");
 }
 
 TEST_CASE("an alignment may be any integer")
@@ -352,7 +342,7 @@ TEST_CASE("programs with back edges are refused")
             [](auto n, effect_sink& s) { n == 0 ? s.def(0) : (s.use(0), s.def(1)); });
     };
     CHECK(plan_memory(loop(false), {.bytes = 8}));
-    CHECK(sentence(plan_memory(loop(true), {.bytes = 8})) ==
+    CHECK(failure_of(plan_memory(loop(true), {.bytes = 8})) ==
           "an edge or a hand-off from position 1 goes backward in the order: choose another order; a program "
           "with loops is made with flow() and planned by plan_flow()");
 }

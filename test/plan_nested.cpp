@@ -3,6 +3,7 @@
 #include <sublet/plan_nested.hpp>
 
 #include "operations.hpp"
+#include "printed.hpp"
 
 #include <sublet/analysis/flatten.hpp>
 #include <sublet/checking/check_flow_plan.hpp>
@@ -12,7 +13,6 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,14 +30,6 @@ planned_nested plan_eights(program_tree const& tree)
     return plan_nested(tree, [](auto) -> plan_options { return {.bytes = 8}; });
 }
 bool overlap(byte_count a, byte_count b) { return a < b + 8 && b < a + 8; }
-
-std::string sentence(planned_nested const& planned)
-{
-    REQUIRE(!planned);
-    std::ostringstream out;
-    out << planned.error();
-    return out.str();
-}
 
 /// 0: def 0, 1; 1: (bodies); 2: use 0
 snapshot const outer = program_of({{{}, {0, 1}}, {{}, {}}, {{0}, {}}}, 2);
@@ -297,7 +289,7 @@ TEST_CASE("a value that a loop may leave undefined is refused in terms of the tr
     CHECK(planned.error().value_in_tree == tree_value{1, 0});
     CHECK(planned.flat.value_of[planned.error().value()] == tree_value{1, 0});
     CHECK(planned.flat.step_of[planned.error().step()].part == flat_tree::part::move);
-    CHECK(sentence(planned).find("1 is value 0 of program 1") != std::string::npos);
+    CHECK(failure_of(planned).find("1 is value 0 of program 1") != std::string::npos);
 }
 
 TEST_CASE("invalid options of a tree are refused with a sentence")
@@ -379,7 +371,7 @@ TEST_CASE("what a body says of a value that it captures has to hold for the oute
                       {{.inner = body.id('X'), .outer = root.id('x')}});
         root.pools = {{}, {.alignment = 32}};
         auto const planned = plan_nested(tree, std::vector{root, body});
-        return planned ? std::string{} : sentence(planned);
+        return failure_of(planned);
     };
     value_role const input = value_role::input;
     CHECK(refused({.bytes = 64}, {.bytes = 32, .role = input}) ==
@@ -415,13 +407,13 @@ TEST_CASE("other facts of a captured value, and limits of a body, are refused wh
     };
     CHECK(with([](plan_options&) {}));
     auto no = no_offset;
-    CHECK(sentence(with([no](plan_options& o) {
+    CHECK(failure_of(with([no](plan_options& o) {
               o.pinned = std::vector{byte_count{16}, no};
           })).find(".pinned is 16") != std::string::npos);
-    CHECK(sentence(with([](plan_options& o) {
+    CHECK(failure_of(with([](plan_options& o) {
               o.eligible = std::vector<bool>{false, true};
           })).find(".eligible") != std::string::npos);
-    CHECK(sentence(with([](plan_options& o) {
+    CHECK(failure_of(with([](plan_options& o) {
               o.alias_of = std::vector<value_id>{1, no_value};
           })).find(".alias_of") != std::string::npos);
     CHECK_THROWS_AS(with([](plan_options& o) { o.pool_choices = {{0, 0, 1}}; }), precondition_error);
@@ -447,11 +439,12 @@ TEST_CASE("a binding copies between values of one size")
         return plan_nested(tree, std::vector{root, body});
     };
     CHECK(planned(64, 64, 64));
-    CHECK(sentence(planned(32, 64, 64)) == "value 'i' of program 0 is copied to value 'n' of program 1, but "
-                                           ".bytes is 32 of the one and 64 of the other");
-    CHECK(sentence(planned(64, 65, 64)).find("is copied to value 'n' of program 1, but .bytes is 65") !=
+    CHECK(failure_of(planned(32, 64, 64)) ==
+          "value 'i' of program 0 is copied to value 'n' of program 1, but "
+          ".bytes is 32 of the one and 64 of the other");
+    CHECK(failure_of(planned(64, 65, 64)).find("is copied to value 'n' of program 1, but .bytes is 65") !=
           std::string::npos);
-    CHECK(sentence(planned(64, 64, 1)).find("value 'n' of program 1 is copied to value 'r' of program 0") !=
+    CHECK(failure_of(planned(64, 64, 1)).find("value 'n' of program 1 is copied to value 'r' of program 0") !=
           std::string::npos);
     CHECK(planned(64, no_size, 64)); // its storage is not planned
 }

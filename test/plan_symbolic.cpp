@@ -3,6 +3,7 @@
 
 #include "archetype.hpp"
 #include "operations.hpp"
+#include "printed.hpp"
 
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
@@ -21,13 +22,6 @@ namespace {
 
 //     a ─► b ─► c ─► d        each read once, by the next
 snapshot const chain = op_list(4, {{}, {0}, {1}, {2}}, {{0}, {1}, {2}, {3}});
-
-std::string sentence(planned_symbolic const& planned)
-{
-    std::ostringstream out;
-    if (!planned) out << planned.error();
-    return out.str();
-}
 
 } // namespace
 
@@ -179,7 +173,7 @@ TEST_CASE("pools have capacities for the largest batch, and the report gives the
                              .pool = {0, 0, 1, 1},
                              .pools = {{.capacity = 1000}, {}, {.capacity = 1}}};
     auto const planned = plan_symbolic(chain, options);
-    CHECK(sentence(planned) ==
+    CHECK(failure_of(planned) ==
           "for a batch of 9: the arena of pool 0 needs 1184 bytes and its capacity is 1000");
     CHECK(planned.report().fits_up_to == 7);
     CHECK(!planned.report().is_checked);
@@ -226,7 +220,8 @@ TEST_CASE("a program that uses a value before its definition has no plan for any
 {
     symbolic_options const options{.bytes = affine_bytes{0, 8}, .max_batch = 2, .order = {1, 0, 2, 3}};
     auto const planned = plan_symbolic(chain, options);
-    CHECK(sentence(planned) == "for a batch of 1: value 0 is used at position 0 before anything defines it");
+    CHECK(failure_of(planned) ==
+          "for a batch of 1: value 0 is used at position 0 before anything defines it");
     CHECK(planned.plan.at(2).buffer_of == std::vector<buffer_id>(4, no_buffer));
 }
 

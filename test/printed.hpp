@@ -2,8 +2,11 @@
 #ifndef SUBLET_TEST_PRINTED_HPP
 #define SUBLET_TEST_PRINTED_HPP
 
+/// What diagnostics and exceptions say, as text.
+
 #include <sublet/core/counterexample.hpp>
 
+#include <exception>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -28,6 +31,36 @@ std::string printed(std::optional<Diagnostic> const& found)
 inline std::string printed(sublet::verdict const& valid)
 {
     return valid ? std::string() : printed(valid.error());
+}
+
+/// Why something was not planned; empty if it was.
+template <class Planned>
+std::string failure_of(Planned const& planned)
+{
+    return planned ? std::string() : printed(planned.error());
+}
+
+/// What a call throws; `otherwise` if nothing. Exceptions that are no `Error` pass.
+template <class Error = std::exception, class Call>
+std::string thrown_by(Call call, std::string const& otherwise = "")
+{
+    try {
+        call();
+    } catch (Error const& error) {
+        return error.what();
+    }
+    return otherwise;
+}
+
+/// The text that a call returns, or what it throws.
+template <class Call>
+std::string said_by(Call call)
+{
+    try {
+        return call();
+    } catch (std::exception const& error) {
+        return std::string("throws: ") + error.what();
+    }
 }
 
 #endif

@@ -254,7 +254,7 @@ struct StringMaker<sublet::placement_problem> {
     static String convert(sublet::placement_problem const& problem)
     {
         std::ostringstream out;
-        out << problem;
+        ::operator<<(out, problem);
         return out.str().c_str();
     }
 };

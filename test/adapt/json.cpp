@@ -162,19 +162,27 @@ TEST_CASE("an empty plan is read")
     CHECK(read_json(written({})).plan == memory_plan{});
 }
 
-TEST_CASE("plans of random programs are read as they are")
+/// Calls `judge` with the generator, a program and its plan.
+template <class Judge>
+static void for_random_plans(Judge judge)
 {
     for (unsigned seed = first_seed(); seed != first_seed() + rounds(1000); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
         subject const drawn = draw_subject(pick);
         auto const planned = plan_memory(drawn.program, drawn.options);
-        if (!planned) continue;
-        json_plan const read = read_json(written(planned.plan));
-        if (!read) FAIL(read.error());
-        CHECK(read.plan == planned.plan);
-        CHECK(check_plan(drawn.program, read.plan, drawn.options));
+        if (planned) judge(pick, drawn, planned.plan);
     }
+}
+
+TEST_CASE("plans of random programs are read as they are")
+{
+    for_random_plans([&](random_source&, subject const& drawn, memory_plan const& plan) {
+        json_plan const read = read_json(written(plan));
+        if (!read) FAIL(read.error());
+        CHECK(read.plan == plan);
+        CHECK(check_plan(drawn.program, read.plan, drawn.options));
+    });
 }
 
 TEST_CASE("plans of random tasks, with hand-offs, are read as they are")
@@ -358,23 +366,18 @@ TEST_CASE("a damaged document is refused, or a plan that is written as it is rea
 TEST_CASE("whatever is read of a damaged plan, the checker finds what is wrong with it")
 {
     std::size_t sound = 0, unsound = 0;
-    for (unsigned seed = first_seed(); seed != first_seed() + rounds(1000); ++seed) {
-        CAPTURE(seed);
-        random_source pick{std::mt19937(seed)};
-        subject const drawn = draw_subject(pick);
-        auto const planned = plan_memory(drawn.program, drawn.options);
-        if (!planned) continue;
-        std::string text = written(planned.plan);
+    for_random_plans([&](random_source& pick, subject const& drawn, memory_plan const& plan) {
+        std::string text = written(plan);
         std::size_t at = pick.below(static_cast<std::uint32_t>(text.size()));
         while (at != text.size() && (text[at] < '0' || text[at] > '9')) ++at;
-        if (at == text.size()) continue;
+        if (at == text.size()) return;
         text[at] = static_cast<char>('0' + pick.below(10));
         json_plan const read = read_json(text);
-        if (!read) continue;
+        if (!read) return;
         bool const is_sound{check_plan(drawn.program, read.plan, drawn.options)};
-        if (read.plan == planned.plan) CHECK(is_sound);
+        if (read.plan == plan) CHECK(is_sound);
         ++(is_sound ? sound : unsound);
-    }
+    });
     if (rounds(1000) < 1000) return;
     CHECK(sound > 10);
     CHECK(unsound > 10);

@@ -3,6 +3,7 @@
 
 #include "../archetype.hpp"
 #include "../operations.hpp"
+#include "../printed.hpp"
 #include "../random_source.hpp"
 #include "../random_tree.hpp"
 
@@ -529,18 +530,6 @@ static_assert(nested_program<toy_ir>);
 static_assert(!nested_program<snapshot>);
 static_assert(!nested_program<archetype::program>);
 
-/// The message of the exception.
-template <class F>
-std::string complaint_of(F f)
-{
-    try {
-        f();
-    } catch (precondition_error const& e) {
-        return e.what();
-    }
-    return "";
-}
-
 } // namespace
 
 TEST_CASE("a loop in an IR with regions becomes a body with its step, captures and bindings")
@@ -646,10 +635,10 @@ TEST_CASE("a node of several steps names the step of each body, and bodies may b
     auto const one = sequence(1, 0, [](auto, effect_sink&) {});
     CHECK(as_tree(block{{{program_body::run_kind::once, one, 1}}}).body(1).step == 3);
     CHECK(as_tree(block{{{program_body::run_kind::once, one, 0}}}).body(1).step == 2);
-    CHECK(complaint_of([&] {
+    CHECK(thrown_by<precondition_error>([&] {
               (void)as_tree(block{{{program_body::run_kind::once, one, 2}}});
           }) == "sublet: a body is nested in step 4, but its node has steps 2 to 3");
-    CHECK(complaint_of([&] {
+    CHECK(thrown_by<precondition_error>([&] {
               (void)as_tree(block{{{program_body::run_kind::once, one, -1}}});
           }) == "sublet: a body is nested in step 1, but its node has steps 2 to 3");
 }
@@ -660,7 +649,7 @@ TEST_CASE("each invalid body is rejected with a message of its own")
     auto const body = sequence(1, 3, [](auto, effect_sink&) {});
     auto add = [&](program_id parent, step_id step, program_body::run_kind kind,
                    std::vector<program_body::capture> captures, std::vector<program_body::binding> bindings) {
-        return complaint_of([&] {
+        return thrown_by<precondition_error>([&] {
             program_tree tree(outer);
             tree.add_body(parent, step, kind, body, captures, bindings);
         });

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/recorder.hpp>
 
+#include "../printed.hpp"
 #include "../random_recording.hpp"
 #include "../random_source.hpp"
+#include "../rows_of.hpp"
 
 #include <sublet/analysis/versions.hpp>
 #include <sublet/core/units.hpp>
@@ -27,17 +29,6 @@ namespace {
 using executor = cpu_executor<recorded_kernel<cpu_call>>;
 static_assert(program<recorder>);
 static_assert(cpu_kernel<recorded_kernel<cpu_call>>);
-
-template <class Action>
-std::string complaint(Action action)
-{
-    try {
-        action();
-    } catch (std::exception const& e) {
-        return e.what();
-    }
-    return "";
-}
 
 } // namespace
 
@@ -114,7 +105,7 @@ TEST_CASE("a wrong recording is rejected where it is recorded")
     auto const a = net.input<float>(1), b = net.intermediate<float>(1), c = net.state<float>(1);
     auto const nothing = [](auto const&) {};
     auto record = [&](recorded_list const& reads, recorded_list const& writes) {
-        return complaint([&] { net.record(reads, writes, nothing); });
+        return thrown_by([&] { net.record(reads, writes, nothing); });
     };
     auto const unwritten = "sublet: a recorded call reads value 1, which no call has written yet";
     CHECK(record({a, recorded_value<float>{}}, {b}) ==
@@ -126,19 +117,19 @@ TEST_CASE("a wrong recording is rejected where it is recorded")
     CHECK(record({a, c}, {b}) == "");
     CHECK(record({b, a}, {}) == "");
     std::string const rest = ": it does not read the one, or does not write the other";
-    CHECK(complaint([&] { net.may_overwrite(0, b, a); }) ==
+    CHECK(thrown_by([&] { net.may_overwrite(0, b, a); }) ==
           "sublet: call 0 may not overwrite value 1 by value 0" + rest);
-    CHECK(complaint([&] { net.may_overwrite(0, a, c); }) ==
+    CHECK(thrown_by([&] { net.may_overwrite(0, a, c); }) ==
           "sublet: call 0 may not overwrite value 0 by value 2" + rest);
-    CHECK(complaint([&] { net.may_overwrite(2, a, b); }) ==
+    CHECK(thrown_by([&] { net.may_overwrite(2, a, b); }) ==
           "sublet: call 2, which was not recorded, is named");
-    CHECK(complaint([&] { net.after(0, 2); }) == "sublet: call 2, which was not recorded, is named");
-    CHECK(complaint([&] { net.may_recompute(2); }) == "sublet: call 2, which was not recorded, is named");
-    CHECK(complaint([&] { net.after(1, 1); }) ==
+    CHECK(thrown_by([&] { net.after(0, 2); }) == "sublet: call 2, which was not recorded, is named");
+    CHECK(thrown_by([&] { net.may_recompute(2); }) == "sublet: call 2, which was not recorded, is named");
+    CHECK(thrown_by([&] { net.after(1, 1); }) ==
           "sublet: after() names call 1 before call 1, against the order of their recording");
-    CHECK(complaint([&] { net.input<double>(~std::size_t{0}); }) ==
+    CHECK(thrown_by([&] { net.input<double>(~std::size_t{0}); }) ==
           "sublet: the product of the sizes 18446744073709551615 and 8 exceeds 64 bits");
-    CHECK(complaint([&] { net.input<double>(1, {.alignment = 0}); }) == "sublet: an alignment is 0");
+    CHECK(thrown_by([&] { net.input<double>(1, {.alignment = 0}); }) == "sublet: an alignment is 0");
     CHECK(net.values() == 3);
     CHECK(net.options().bytes.tabulate(3) == std::vector<byte_count>{4, 4, 4});
     CHECK(net.options().alignment.tabulate(3) == std::vector<byte_count>{4, 4, 4});
@@ -157,7 +148,7 @@ TEST_CASE("versions of an updated value share one storage, otherwise the call th
         return as<int>(run.output(made.last[sum]))[0];
     };
     CHECK(result(net.updated()) == 5);
-    CHECK(complaint([&] { result(false); }) ==
+    CHECK(thrown_by([&] { result(false); }) ==
           "sublet: at step 1, a kernel threw: sublet: the updated value 0 has two storages; its versions "
           "must share one");
 }
@@ -219,16 +210,6 @@ struct plain_call {
 
 using function = detail::recorded_function<plain_call>;
 
-csr_rows<step_id, value_id> rows(std::vector<std::vector<value_id>> const& lists)
-{
-    csr_rows<step_id, value_id> result;
-    for (auto const& list : lists) {
-        for (value_id v : list) result.append(v);
-        result.close_row();
-    }
-    return result;
-}
-
 recorded_value<float> const x{4}, y{7}, w{9};
 static_assert(std::is_nothrow_move_constructible_v<function>);
 static_assert(
@@ -252,12 +233,12 @@ TEST_CASE("an operand is found by its handle at any index, and only as it was de
     CHECK(call.read(x.as<std::byte>()).size() == 8);
     CHECK(&call.step() == &step);
 
-    CHECK(complaint([&] { (void)call.read(y); }) ==
+    CHECK(thrown_by([&] { (void)call.read(y); }) ==
           "sublet: a recorded function reads value 7, which it has not declared to read");
-    CHECK(complaint([&] { (void)call.write(x); }) ==
+    CHECK(thrown_by([&] { (void)call.write(x); }) ==
           "sublet: a recorded function writes value 4, which it has not declared to write");
-    CHECK(complaint([&] { (void)call.read(recorded_value<double>{4}); }) == "");
-    CHECK(complaint([&] { (void)call.read(recorded_value<std::array<float, 3>>{4}); }) ==
+    CHECK(thrown_by([&] { (void)call.read(recorded_value<double>{4}); }) == "");
+    CHECK(thrown_by([&] { (void)call.read(recorded_value<std::array<float, 3>>{4}); }) ==
           "sublet: the size of a value, 8 bytes, is not a multiple of the object size 12");
 }
 
@@ -268,7 +249,7 @@ TEST_CASE("an updated value has one storage, or the call throws")
     std::array<value_id, 1> const both{w};
     recorded_call<plain_call> const call(step, both, both);
     CHECK(call.read(w).size() == 1);
-    CHECK(complaint([&] { (void)call.write(w); }) ==
+    CHECK(thrown_by([&] { (void)call.write(w); }) ==
           "sublet: the updated value 9 has two storages; its versions must share one");
 }
 
@@ -280,7 +261,8 @@ TEST_CASE("a kernel calls the function of each step, and has copies of all funct
     };
     std::vector<function> functions{function(counting), function(counting)};
     functions[0] = functions[1];
-    recorded_kernel<plain_call> first(rows({{}, {4}}), rows({{}, {}}), functions);
+    recorded_kernel<plain_call> first(rows_of<step_id, value_id>({{}, {4}}),
+                                      rows_of<step_id, value_id>({{}, {}}), functions);
     auto second = first;
     std::array<std::byte, 4> bytes{};
     plain_call const one{.step = 1, .ins = {bytes}, .outs = {}};
@@ -288,9 +270,9 @@ TEST_CASE("a kernel calls the function of each step, and has copies of all funct
     CHECK(called == std::vector{1, 101, 102, 101, 2});
 
     auto const wrong = "sublet: a recorded kernel is called for a step of another program";
-    CHECK(complaint([&] { first({.step = 2, .ins = {}, .outs = {}}); }) == wrong);
-    CHECK(complaint([&] { first({.step = 0, .ins = {bytes}, .outs = {}}); }) == wrong);
-    CHECK(complaint([&] { first({.step = 1, .ins = {bytes}, .outs = {bytes}}); }) == wrong);
+    CHECK(thrown_by([&] { first({.step = 2, .ins = {}, .outs = {}}); }) == wrong);
+    CHECK(thrown_by([&] { first({.step = 0, .ins = {bytes}, .outs = {}}); }) == wrong);
+    CHECK(thrown_by([&] { first({.step = 1, .ins = {bytes}, .outs = {bytes}}); }) == wrong);
     CHECK(called.size() == 5);
 }
 

@@ -7,6 +7,7 @@
 #include <sublet/analysis/flatten.hpp>
 #include <sublet/plan_nested.hpp>
 
+#include "../printed.hpp"
 #include "../random_source.hpp"
 #include "../random_tree.hpp"
 
@@ -16,7 +17,6 @@
 #include <cstdint>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -323,13 +323,6 @@ std::vector<std::uint64_t> seen_by(random_tree const& t, Memory& memory, unsigne
     return run.seen;
 }
 
-std::string text(counterexample const& why)
-{
-    std::ostringstream out;
-    out << why;
-    return out.str();
-}
-
 } // namespace
 
 TEST_CASE("for any nesting, a run in the planned arena reads the same values as a run without a plan")
@@ -341,7 +334,7 @@ TEST_CASE("for any nesting, a run in the planned arena reads the same values as 
         random_tree const t = draw_tree(pick);
         program_tree const tree = t.tree();
         auto const planned_all = plan_nested(tree, [&](program_id i) { return t.options(i); });
-        INFO((planned_all ? "" : text(planned_all.error())));
+        INFO(failure_of(planned_all));
         REQUIRE(planned_all);
         CHECK(planned_all.report().is_checked);
         programs += tree.size();

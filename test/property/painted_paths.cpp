@@ -7,6 +7,7 @@
 #include <sublet/plan_flow.hpp>
 #include <sublet/plan_nested.hpp>
 
+#include "../printed.hpp"
 #include "../random_listing.hpp"
 #include "../random_source.hpp"
 
@@ -19,7 +20,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -792,23 +792,6 @@ private:
 
 // --- planners --------------------------------------------------------------------------------------------
 
-template <class Run>
-std::string said_by(Run run)
-{
-    try {
-        return run();
-    } catch (std::exception const& error) {
-        return std::string("throws: ") + error.what();
-    }
-}
-template <class T>
-std::string text(T const& one)
-{
-    std::ostringstream out;
-    out << one;
-    return out.str();
-}
-
 bool may_not_fit(painted_tree const& t)
 {
     byte_count least_block = no_limit, largest = 0;
@@ -830,19 +813,26 @@ struct counts {
 /// What is done to a plan before it is painted, to show that a fault is found.
 enum class planted { nothing, no_copies, moved_value };
 
-std::string failure_of_flow(painted_tree const& t, unsigned seed, counts* found = nullptr,
-                            planted fault = planted::nothing)
+/// What `judge` says of a program, or throws; nothing if the paths do not fit.
+template <class Judge>
+std::string of_fitting_paths(painted_tree const& t, unsigned seed, Judge judge)
 {
     if (t.lists.empty()) return {};
     paths_fit fit(t);
     if (fit.find()) return {};
-    return said_by([&]() -> std::string {
-        random_source pick{std::mt19937{seed}};
+    random_source pick{std::mt19937{seed}};
+    return said_by([&] { return judge(fit, pick); });
+}
+
+std::string failure_of_flow(painted_tree const& t, unsigned seed, counts* found = nullptr,
+                            planted fault = planted::nothing)
+{
+    return of_fitting_paths(t, seed, [&](paths_fit& fit, random_source& pick) -> std::string {
         random_listing const& l = t.lists[0];
         painted_list const list = list_of(l);
         bool const in_words = !l.says_what_no_listing_can();
         auto judge = [&](auto planned) -> std::string {
-            if (!planned) return may_not_fit(t) ? std::string() : text(planned.report());
+            if (!planned) return may_not_fit(t) ? std::string() : printed(planned.report());
             memory_plan& plan = planned.plan;
             if (fault == planted::moved_value)
                 for (auto& b : plan.buffers) b.offset -= b.offset != 0;
@@ -869,11 +859,7 @@ std::string failure_of_flow(painted_tree const& t, unsigned seed, counts* found 
 std::string failure_of_tree(painted_tree const& t, unsigned seed, counts* found = nullptr,
                             planted fault = planted::nothing)
 {
-    if (t.lists.empty()) return {};
-    paths_fit fit(t);
-    if (fit.find()) return {};
-    return said_by([&]() -> std::string {
-        random_source pick{std::mt19937{seed}};
+    return of_fitting_paths(t, seed, [&](paths_fit& fit, random_source& pick) -> std::string {
         std::vector<painted_list> lists;
         std::vector<std::vector<step_id>> ids(t.lists.size());
         for (program_id i = 0; i != t.lists.size(); ++i) lists.push_back(list_of(t.lists[i], true, &ids[i]));
@@ -893,7 +879,7 @@ std::string failure_of_tree(painted_tree const& t, unsigned seed, counts* found 
         bool const makes_view =
             !planned && planned.error().what == fault::unclear_view; // by the name of a body
         if (makes_view) return {};
-        if (!planned) return may_not_fit(t) ? std::string() : text(planned.report());
+        if (!planned) return may_not_fit(t) ? std::string() : printed(planned.report());
         if (fault == planted::no_copies) planned.copies.clear();
         if (fault == planted::moved_value)
             for (auto& b : planned.plan.buffers) b.offset -= b.offset != 0;

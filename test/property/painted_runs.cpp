@@ -7,6 +7,7 @@
 #include <sublet/execution/streams.hpp>
 #include <sublet/execution/threads.hpp>
 
+#include "../printed.hpp"
 #include "../random_listing.hpp"
 #include "../random_source.hpp"
 
@@ -24,7 +25,6 @@
 #include <exception>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -388,24 +388,6 @@ std::string difference(shown const& expected, shown const& found)
     return expected.left == found.left ? "" : "an output or the caller's storage differs";
 }
 
-/// What a run throws, as text.
-template <class Run>
-std::string said_by(Run run)
-{
-    try {
-        return run();
-    } catch (std::exception const& error) {
-        return std::string("throws: ") + error.what();
-    }
-}
-template <class T>
-std::string text(T const& one)
-{
-    std::ostringstream out;
-    out << one;
-    return out.str();
-}
-
 /// A program to run, in words or by ids, and its truth.
 struct subject {
     painted_program const& p;
@@ -603,7 +585,7 @@ std::string failure_of(random_listing const& l, planner by, unsigned seed,
         auto judge = [&](auto planned) -> std::string {
             if (!planned) {
                 if (may_not_fit(l, by != planner::slots)) return {};
-                return text(planned.report());
+                return printed(planned.report());
             }
             if (planned_ones != nullptr) ++*planned_ones;
             plant(planned.plan, program, fault);
@@ -657,7 +639,7 @@ std::string failure_for_batches(random_listing const& l, unsigned seed, std::siz
         how.view_offset = offsets;
         if (pick.below(3) == 0) how.mixing = symbolic_options::mixing_rule::apart;
         auto const planned = plan_symbolic(list, how);
-        if (!planned) return may_not_fit(l, false) ? std::string() : text(planned.report());
+        if (!planned) return may_not_fit(l, false) ? std::string() : printed(planned.report());
         if (planned_ones != nullptr) ++*planned_ones;
         for (byte_count batch = 1; batch <= most; batch += 1 + pick.below(2)) {
             random_listing at_batch = l;

@@ -7,6 +7,7 @@
 #include "../checked_resource.hpp"
 #include "../dead_bytes.hpp"
 #include "../operations.hpp"
+#include "../printed.hpp"
 
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/execution/cpu.hpp>
@@ -31,17 +32,6 @@ namespace {
 using kernel = std::function<void(cpu_call const&)>; // erased, so that one executor is compiled
 using executor = cpu_executor<kernel>;
 using enum value_role;
-
-template <class Action>
-std::string complaint(Action action)
-{
-    try {
-        action();
-    } catch (std::exception const& e) {
-        return e.what();
-    }
-    return "";
-}
 
 /// Calls `visit` for every order of the nodes without a use before its def.
 template <class Visit>
@@ -85,7 +75,7 @@ TEST_CASE("singa-687: a value that feeds several operations is freed after the l
                 return;
             }
             ++refused;
-            CHECK(complaint([&] { result(another, arena{moved}, {}); }) != "");
+            CHECK(thrown_by([&] { result(another, arena{moved}, {}); }) != "");
             try {
                 result(another, arena{moved}, {.check = executor_options::checks::digest, .prove = false});
                 FAIL_CHECK("not detected");
@@ -134,12 +124,12 @@ TEST_CASE("singa-680: an operation that touches undeclared values is stopped or 
         return digest(one.output(d));
     };
     auto const expected = run(nothing);
-    CHECK(complaint([&] { run(by_call); }) ==
+    CHECK(thrown_by([&] { run(by_call); }) ==
           "sublet: at step 2, a kernel threw: sublet: a recorded function reads value 1, which it has not "
           "declared to read");
     CHECK(run(bypasses_read) == expected);
     CHECK(was_dead);
-    CHECK(complaint([&] { run(bypasses_write); }) == "sublet: value 4, made by step 0, is not what it was "
+    CHECK(thrown_by([&] { run(bypasses_write); }) == "sublet: value 4, made by step 0, is not what it was "
                                                      "when the run ends: nothing is planned over it, so a "
                                                      "kernel wrote beyond its results");
     CHECK(run(nothing) == expected);
@@ -167,7 +157,7 @@ TEST_CASE("singa-c41eb9ba: outputs are kept for the caller, and other values can
         executor unheld(program, dropped, mode, synthetic_kernel{}, {.prove = false});
         (void)unheld.input(x);
         unheld.run();
-        CHECK(complaint([&] { (void)unheld.output(a); }) ==
+        CHECK(thrown_by([&] { (void)unheld.output(a); }) ==
               "sublet: output() is called for value 1, which is no output, or take() before bind()");
     };
     check(no_plan{});

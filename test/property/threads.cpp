@@ -84,43 +84,40 @@ std::size_t run_all_modes(subject const& s, random_source& pick)
     return runs;
 }
 
+unsigned const programs = 25;
+
+/// How many runs of drawn programs gave equal results.
+template <class Draw>
+std::size_t run_drawn(Draw draw)
+{
+    std::size_t runs = 0;
+    for (unsigned seed = 0; seed != rounds(programs); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937{seed}};
+        runs += run_all_modes(draw(pick), pick);
+    }
+    return runs;
+}
+
 } // namespace
 
 TEST_CASE("random programs on threads give equal results for every plan, queue and number of workers")
 {
-    std::size_t runs = 0;
-    unsigned const seeds = rounds(25);
-    for (unsigned seed = 0; seed != seeds; ++seed) {
-        CAPTURE(seed);
-        random_source pick{std::mt19937{seed}};
-        runs += run_all_modes(draw_subject(pick), pick);
-    }
-    CHECK(runs > seeds * 96); // some can be planned for any schedule too
+    CHECK(run_drawn(draw_subject) > rounds(programs) * 96); // some can be planned for any schedule too
 }
 
 TEST_CASE("versions of random names give equal results on threads, with every plan")
 {
-    std::size_t runs = 0;
-    unsigned const seeds = rounds(25);
-    for (unsigned seed = 0; seed != seeds; ++seed) {
-        CAPTURE(seed);
-        random_source pick{std::mt19937{seed}};
-        runs += run_all_modes(draw_versions(pick), pick);
-    }
-    CHECK(runs == seeds * 160);
+    CHECK(run_drawn(draw_versions) == rounds(programs) * 160);
 }
 
 TEST_CASE("views of parts and writes in place give equal results on threads, with every plan")
 {
-    std::size_t runs = 0;
-    unsigned const seeds = rounds(25);
-    for (unsigned seed = 0; seed != seeds; ++seed) {
-        CAPTURE(seed);
-        random_source pick{std::mt19937{seed}};
+    auto const draw = [](random_source& pick) -> subject {
         random_views const views = draw_views(pick, 9);
-        runs += run_all_modes({views.program(), views.options(), std::vector<bool>(views.values())}, pick);
-    }
-    CHECK(runs == seeds * 160);
+        return {views.program(), views.options(), std::vector<bool>(views.values())};
+    };
+    CHECK(run_drawn(draw) == rounds(programs) * 160);
 }
 
 } // namespace this_test

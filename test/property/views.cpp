@@ -91,16 +91,24 @@ std::vector<std::vector<bool>> order_of(detail::run_order const& run, std::size_
     return before;
 }
 
+/// Calls `judge` with the generator, and a program in both forms.
+template <class Judge>
+void for_random_views(unsigned usual, Judge judge)
+{
+    for (std::uint32_t seed = 0; seed != rounds(usual); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_views const views = draw_views(pick, 9);
+        judge(pick, views, views.program());
+    }
+}
+
 } // namespace
 
 TEST_CASE("an order is legal exactly if it keeps the order of accesses of each byte, and plans for it hold")
 {
     std::size_t legal = 0, illegal = 0;
-    for (std::uint32_t seed = 0; seed != rounds(6000); ++seed) {
-        CAPTURE(seed);
-        random_source pick{std::mt19937(seed)};
-        random_views const views = draw_views(pick, 9);
-        snapshot const p = views.program();
+    for_random_views(6000, [&](random_source& pick, random_views const& views, snapshot const& p) {
         auto const expected = paint_apart(views);
         auto const before = views.order();
         plan_options options = views.options();
@@ -124,7 +132,7 @@ TEST_CASE("an order is legal exactly if it keeps the order of accesses of each b
         auto const other = plan_memory(p, options);
         REQUIRE(bool(other));
         REQUIRE(paint_in(views, other.plan, options.order) == expected);
-    }
+    });
     if (fuzzed.is_on) return;
     CHECK(legal > rounds(1500));
     CHECK(illegal > rounds(1500));
@@ -153,24 +161,16 @@ TEST_CASE("planners and checkers order the accesses of each byte, and nothing el
 
 TEST_CASE("the waits of a run without a plan order the accesses of each byte, and nothing else")
 {
-    for (std::uint32_t seed = 0; seed != rounds(4000); ++seed) {
-        CAPTURE(seed);
-        random_source pick{std::mt19937(seed)};
-        random_views const views = draw_views(pick, 9);
-        snapshot const p = views.program();
+    for_random_views(4000, [&](random_source&, random_views const& views, snapshot const& p) {
         auto const run = detail::run_order_of(p, views.options(), no_plan{});
         REQUIRE(order_of(run, p.steps()) == views.order());
-    }
+    });
 }
 
 TEST_CASE("plans for every schedule, with and without hand-offs, hold in every order")
 {
     std::size_t waits = 0;
-    for (std::uint32_t seed = 0; seed != rounds(3000); ++seed) {
-        CAPTURE(seed);
-        random_source pick{std::mt19937(seed)};
-        random_views const views = draw_views(pick, 9);
-        snapshot const p = views.program();
+    for_random_views(3000, [&](random_source& pick, random_views const& views, snapshot const& p) {
         auto const expected = paint_apart(views);
         auto const before = views.order();
         auto const any = plan_concurrent(p, views.options());
@@ -184,18 +184,14 @@ TEST_CASE("plans for every schedule, with and without hand-offs, hold in every o
             REQUIRE(order.size() == p.steps());
             REQUIRE(paint_in(views, waiting.plan, order) == expected);
         }
-    }
+    });
     if (fuzzed.is_on) return;
     CHECK(waits > rounds(100));
 }
 
 TEST_CASE("plans for control flow and for every batch hold, too, and so does the best order")
 {
-    for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
-        CAPTURE(seed);
-        random_source pick{std::mt19937(seed)};
-        random_views const views = draw_views(pick, 9);
-        snapshot const p = views.program();
+    for_random_views(2000, [&](random_source&, random_views const& views, snapshot const& p) {
         auto const expected = paint_apart(views);
         auto const along = plan_flow(p, views.options());
         REQUIRE(bool(along));
@@ -228,7 +224,7 @@ TEST_CASE("plans for control flow and for every batch hold, too, and so does the
                 for (byte_count& b : *table) b *= batch;
             REQUIRE(paint_in(scaled, symbolic.plan.at(batch), listed(p.steps())) == paint_apart(scaled));
         }
-    }
+    });
 }
 
 TEST_CASE("a write in place holds its value, as a use does")
