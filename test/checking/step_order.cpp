@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/checking/detail/class_touches.hpp>
 #include <sublet/checking/detail/step_order.hpp>
 
 #include "../random_source.hpp"
