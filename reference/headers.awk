@@ -245,7 +245,7 @@ function find_statement(from,    i, text, depth, indent, head, class)
         }
         depth += balance(text)
         if (depth == 0 && !(lines[i + 1] ~ /^ *[{]$/ && indent_of(lines[i + 1]) == indent) &&
-            (text ~ /;$/ || text ~ /[)tse}] *[{].*[}]$/ || text ~ /^ *[{].*[}]$/)) {
+            (text ~ /;$/ || text ~ /[)tse&}] *[{].*[}]$/ || text ~ /^ *[{].*[}]$/)) {
             header_end = stmt_end = i
             kind = "plain"
             return
