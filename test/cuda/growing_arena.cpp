@@ -17,11 +17,18 @@ using namespace sublet;
 
 namespace {
 
-#ifdef SUBLET_FAKE_CUDA
-constexpr byte_count scale = 1000;
-#else
-constexpr byte_count scale = 1 << 20;
-#endif
+constexpr byte_count scale = fake_or_real(1000, 1 << 20);
+
+/// Memory that grows with a batch, on a device.
+struct arena_on_device {
+    explicit arena_on_device(growing_batches const& its)
+        : words(device, its.p.turns().size()), memory(device, its.planned)
+    {
+    }
+    digesting_device device{first_device()};
+    synthetic_words words;
+    cuda_growing_arena memory;
+};
 
 } // namespace
 
@@ -30,19 +37,17 @@ TEST_CASE("executors of several batches on CUDA streams share one growing arena,
     growing_batches const its(branches(3, 4, scale), 9);
     begin_test();
     {
-        digesting_device device(first_device());
-        synthetic_words words(device, its.p.turns().size());
-        cuda_growing_arena memory(device, its.planned);
-        CHECK(memory.bytes() == 0);
+        arena_on_device on(its);
+        CHECK(on.memory.bytes() == 0);
         std::vector<std::unique_ptr<device_executor>> all;
         std::vector<byte_count> const batches{1, 9, 4};
         for (byte_count n : batches)
-            all.push_back(its.executor(device, memory.at(n), n, words, {.streams = 3}));
-        CHECK(memory.bytes() == 0);
+            all.push_back(its.executor(on.device, on.memory.at(n), n, on.words, {.streams = 3}));
+        CHECK(on.memory.bytes() == 0);
         byte_count small = 0;
         std::vector<captured_run<device_executor, cuda_device::graph_type>> graphs;
         for (auto const& each : all) graphs.push_back(each->capture());
-        auto const first = memory.addresses();
+        auto const first = on.memory.addresses();
         for (unsigned number = 0; number != 12; ++number) {
             std::size_t const i = number % 5 % 3;
             CAPTURE(batches[i]);
@@ -53,15 +58,15 @@ TEST_CASE("executors of several batches on CUDA streams share one growing arena,
             CHECK(its.take(run, batches[i]) == its.expected(batches[i], number));
             CHECK_THROWS_AS((void)all[(i + 1) % 3]->output(its.output), unusable_value);
             byte_count const needed = its.planned.plan.at(batches[i]).arena_bytes[0];
-            CHECK(memory.bytes() >= needed);
-            if (memory.is_growing()) {
-                byte_count const unit = detail::cuda_mapping_of(device.calls()).value().granularity;
-                CHECK(memory.bytes() == align_up(needed, unit));
+            CHECK(on.memory.bytes() >= needed);
+            if (on.memory.is_growing()) {
+                byte_count const unit = detail::cuda_mapping_of(on.device.calls()).value().granularity;
+                CHECK(on.memory.bytes() == align_up(needed, unit));
             }
-            if (i == 0) small = memory.bytes();
-            else if (memory.is_growing() && small != 0) CHECK(memory.bytes() > small);
+            if (i == 0) small = on.memory.bytes();
+            else if (on.memory.is_growing() && small != 0) CHECK(on.memory.bytes() > small);
         }
-        CHECK(memory.addresses() == first);
+        CHECK(on.memory.addresses() == first);
     }
     end_test();
 }
@@ -71,11 +76,9 @@ TEST_CASE("an input on a device is lost when another executor is used, and a run
     growing_batches const its(branches(1, 2, scale), 5);
     begin_test();
     {
-        digesting_device device(first_device());
-        synthetic_words words(device, its.p.turns().size());
-        cuda_growing_arena memory(device, its.planned);
-        auto const two = its.executor(device, memory.at(2), 2, words);
-        auto const five = its.executor(device, memory.at(5), 5, words);
+        arena_on_device on(its);
+        auto const two = its.executor(on.device, on.memory.at(2), 2, on.words);
+        auto const five = its.executor(on.device, on.memory.at(5), 5, on.words);
         its.give(*two, 2, 1);
         its.give(*five, 5, 1);
         CHECK_THROWS_AS(two->run(), unusable_value);
@@ -93,11 +96,9 @@ TEST_CASE("a checked run in a growing arena finds dead bytes painted, whatever r
     growing_batches const its(branches(2, 3, scale), 5);
     begin_test();
     {
-        digesting_device device(first_device());
-        synthetic_words words(device, its.p.turns().size());
-        cuda_growing_arena memory(device, its.planned);
+        arena_on_device on(its);
         for (byte_count n : {5u, 2u, 5u}) {
-            auto const run = its.executor(device, memory.at(n), n, words, {.streams = 2},
+            auto const run = its.executor(on.device, on.memory.at(n), n, on.words, {.streams = 2},
                                           executor_options::checks::digest);
             for (unsigned number : {1u, 2u}) {
                 its.give(*run, n, number);
