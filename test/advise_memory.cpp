@@ -4,6 +4,7 @@
 #include "network.hpp"
 #include "random_program.hpp"
 #include "random_source.hpp"
+#include "view_sizes.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/execution/cpu.hpp>
@@ -745,10 +746,7 @@ outcome outcome_of(snapshot const& p, std::vector<spilled_program::step> const& 
                    std::vector<value_id> const& alias_of, std::vector<value_role> const& role,
                    std::vector<value_id> const& origin, std::span<value_id const> shown)
 {
-    auto root = [&](value_id v) {
-        while (alias_of[v] != no_value) v = alias_of[v];
-        return v;
-    };
+    auto root = [&](value_id v) { return root_of(alias_of, v); };
     std::map<value_id, std::uint64_t> content; // by root
     auto fold = [](std::uint64_t sum, std::uint64_t next) {
         sum = (sum ^ next) * 0x9e3779b97f4a7c15u;
@@ -788,10 +786,7 @@ std::vector<spill_candidate> draw_candidates(random_source& pick, found const& f
                                              std::vector<value_id> const& alias_of)
 {
     std::vector<spill_candidate> chosen;
-    auto root = [&](value_id v) {
-        while (alias_of[v] != no_value) v = alias_of[v];
-        return v;
-    };
+    auto root = [&](value_id v) { return root_of(alias_of, v); };
     auto blocks_remat = [&](spill_candidate const& made,
                             spill_candidate const& away) { // the recomputed step reads the spilled value
         if (made.remat_at == no_position || away.after >= made.before || away.before <= made.before)

@@ -5,6 +5,7 @@
 /// The live ranges of a program for every schedule, with a buffer for each value or for each class of views.
 
 #include "random_tasks.hpp"
+#include "view_sizes.hpp"
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/core/units.hpp>
@@ -29,11 +30,7 @@ inline sublet::detail::concurrent_live_ranges
 lives_of_classes(sublet::snapshot const& p, sublet::dependence_graph const& g, random_tasks const& tasks)
 {
     std::vector<sublet::buffer_id> buffer_of;
-    for (sublet::value_id v = 0; v != tasks.values(); ++v) {
-        sublet::value_id root = v;
-        while (tasks.alias_of[root] != sublet::no_value) root = tasks.alias_of[root];
-        buffer_of.push_back(+root);
-    }
+    for (sublet::value_id v = 0; v != tasks.values(); ++v) buffer_of.push_back(+root_of(tasks.alias_of, v));
     return sublet::detail::concurrent_lifetimes(p, g, tasks.values(), buffer_of, tasks.role);
 }
 

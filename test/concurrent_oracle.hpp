@@ -11,6 +11,7 @@
 /// tasks and the contents of all cells; every state that some order reaches is visited once.
 
 #include "random_tasks.hpp"
+#include "view_sizes.hpp"
 
 #include <sublet/core/counterexample.hpp>
 #include <sublet/core/plan.hpp>
@@ -31,11 +32,7 @@ public:
     concurrent_oracle(random_tasks const& tasks, sublet::memory_plan const& plan, bool in_place = true)
         : tasks_(tasks), plan_(plan), in_place_(in_place), waits_for_(tasks.tasks.size())
     {
-        for (sublet::value_id v = 0; v != tasks.values(); ++v) {
-            sublet::value_id r = v;
-            while (tasks.alias_of[r] != sublet::no_value) r = tasks.alias_of[r];
-            root_.push_back(r);
-        }
+        for (sublet::value_id v = 0; v != tasks.values(); ++v) root_.push_back(root_of(tasks.alias_of, v));
         for (std::size_t t = 0; t != tasks.tasks.size(); ++t) {
             for (auto next : tasks.tasks[t].next) waits_for_[next].push_back(t);
             for (auto const* row : {&tasks.tasks[t].uses, &tasks.tasks[t].early})

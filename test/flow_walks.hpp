@@ -83,8 +83,7 @@ inline flow_program draw_flow_program(random_source& pick, flow_limits const& mo
         pinned.push_back(pins && pick.below(5) == 0 ? 60 * pick.below(3) : no_offset);
     }
     for (value_id v = 0; v != f.values; ++v) {
-        value_id root = v;
-        while (drawn.alias_of[root] != no_value) root = drawn.alias_of[root];
+        value_id const root = root_of(drawn.alias_of, v);
         bool const is_external = has_role(drawn.role[v], value_role::external);
         if (is_external && !has_role(drawn.role[root], value_role::external))
             drawn.role[v] = value_role::input;
@@ -113,11 +112,7 @@ public:
     {
         using namespace sublet;
         using namespace sublet::detail;
-        for (value_id v = 0; v != f.program.values(); ++v) {
-            value_id r = v;
-            while (f.alias_of[r] != no_value) r = f.alias_of[r];
-            root_.push_back(r);
-        }
+        for (value_id v = 0; v != f.program.values(); ++v) root_.push_back(root_of(f.alias_of, v));
         for (byte_count size : planned.plan.arena_bytes) arena_.emplace_back(size, paint);
         content_.resize(root_.size());
         is_there_.assign(root_.size(), false);

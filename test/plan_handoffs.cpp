@@ -188,8 +188,7 @@ TEST_CASE("every plan is safe, within the accepted makespan, and no hand-off is 
                                                      .shuffled = seed % 7 == 0});
         snapshot const p = tasks.program();
         plan_options const options = tasks.options();
-        std::vector<std::uint64_t> takes;
-        for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + pick.below(1 + seed % 5));
+        auto const takes = draw_durations(pick, tasks, 1 + seed % 5);
         handoff_options wanted{.duration = takes, .workers = pick.below(4), .minimum_gain = 0};
         auto const planned = plan_with_handoffs(p, options, wanted);
         REQUIRE(planned);

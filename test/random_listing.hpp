@@ -11,6 +11,7 @@
 ///     step 2   read a             make b                      what is read is compared, byte by byte
 
 #include "random_source.hpp"
+#include "transitive.hpp"
 
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
@@ -652,10 +653,7 @@ inline std::vector<std::vector<bool>> order_of_words(random_listing const& l)
                     if (is_named || is_base || is_ordered) before[i][j] = true;
                 }
         }
-    for (std::size_t k = 0; k != n; ++k)
-        for (std::size_t i = 0; i != n; ++i)
-            for (std::size_t j = 0; j != n && before[i][k]; ++j)
-                if (before[k][j]) before[i][j] = true;
+    make_transitive(before);
     return before;
 }
 

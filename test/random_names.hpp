@@ -6,6 +6,8 @@
 /// a cell, as in a language with references, and nodes run as listed. Independent of the library.
 
 #include "random_source.hpp"
+#include "transitive.hpp"
+#include "view_sizes.hpp"
 
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
@@ -71,11 +73,7 @@ struct random_names {
                 return true;
         return false;
     }
-    sublet::value_id root(sublet::value_id v) const
-    {
-        while (alias_of[v] != sublet::no_value) v = alias_of[v];
-        return v;
-    }
+    sublet::value_id root(sublet::value_id v) const { return root_of(alias_of, v); }
 };
 
 struct random_names_shape {
@@ -259,10 +257,7 @@ struct names_run {
                 for (std::size_t k = i + 1; k < cell.size(); ++k)
                     if ((cell[i].writes || cell[k].writes) && cell[i].step != cell[k].step)
                         before[cell[i].step][cell[k].step] = true;
-        for (std::size_t k = 0; k != steps; ++k)
-            for (std::size_t a = 0; a != steps; ++a)
-                for (std::size_t b = 0; b != steps; ++b)
-                    if (before[a][k] && before[k][b]) before[a][b] = true;
+        make_transitive(before);
     }
 };
 

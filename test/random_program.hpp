@@ -114,11 +114,7 @@ struct random_program {
     }
 
     /// A class is a value with all its views, named by its root.
-    sublet::value_id root(sublet::value_id v) const
-    {
-        while (alias_of[v] != sublet::no_value) v = alias_of[v];
-        return v;
-    }
+    sublet::value_id root(sublet::value_id v) const { return root_of(alias_of, v); }
     sublet::value_role class_role(sublet::value_id of_root) const
     {
         auto all = sublet::value_role::intermediate;

@@ -7,6 +7,7 @@
 
 #include "operations.hpp"
 #include "random_source.hpp"
+#include "transitive.hpp"
 #include "view_sizes.hpp"
 
 #include <sublet/core/plan.hpp>
@@ -154,8 +155,7 @@ void mix_views(RandomSource& random_source, random_tasks& tasks)
     for (sublet::value_id v = 1; v < tasks.values(); ++v)
         if (tasks.alias_of[v] == sublet::no_value && random_source.below(4) == 0) {
             sublet::value_id const of = random_source.below(v);
-            sublet::value_id root = of;
-            while (tasks.alias_of[root] != sublet::no_value) root = tasks.alias_of[root];
+            sublet::value_id const root = root_of(tasks.alias_of, of);
             bool const is_external = has_role(tasks.role[v], sublet::value_role::external);
             if (is_external && !has_role(tasks.role[root], sublet::value_role::external)) continue;
             tasks.alias_of[v] = of;
@@ -208,22 +208,14 @@ struct sharing_rule {
                     for (auto const* row : {&tasks.tasks[b].uses, &tasks.tasks[b].early})
                         if (std::find(row->begin(), row->end(), v) != row->end()) before[a][b] = true;
         }
-        for (std::size_t v = 0; v != tasks.values(); ++v) {
-            std::size_t r = v;
-            while (tasks.alias_of[r] != sublet::no_value) r = tasks.alias_of[r];
-            root.push_back(r);
-        }
+        for (sublet::value_id v = 0; v != tasks.values(); ++v) root.push_back(root_of(tasks.alias_of, v));
         for (std::size_t a = 0; a != n; ++a) // a view is made after its root
             for (auto r : tasks.tasks[a].defs)
                 for (std::size_t b = 0; b != n; ++b)
                     for (auto v : tasks.tasks[b].defs)
                         if (a != b && v != r && root[v] == r) before[a][b] = true;
         for (sublet::handoff h : more) before[h.from][h.to] = true;
-        for (std::size_t k = 0; k != n; ++k)
-            for (std::size_t a = 0; a != n; ++a)
-                if (before[a][k])
-                    for (std::size_t b = 0; b != n; ++b)
-                        if (before[k][b]) before[a][b] = true;
+        make_transitive(before);
         defs = late = early = std::vector<std::vector<std::size_t>>(tasks.values());
         is_given = is_kept = std::vector<bool>(tasks.values());
         for (std::size_t t = 0; t != n; ++t) {
@@ -255,6 +247,15 @@ struct sharing_rule {
         return reusable_by(u, v) || reusable_by(v, u);
     }
 };
+
+/// Of each task, from 1 to `most`.
+inline std::vector<std::uint64_t> draw_durations(random_source& pick, random_tasks const& tasks,
+                                                 std::uint32_t most)
+{
+    std::vector<std::uint64_t> takes;
+    for (std::size_t t = 0; t != tasks.tasks.size(); ++t) takes.push_back(1 + pick.below(most));
+    return takes;
+}
 
 /// No task waits for itself, and of two buffers that overlap in bytes one ends before the other begins.
 inline bool is_safe(random_tasks const& tasks, sublet::memory_plan const& plan,

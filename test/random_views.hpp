@@ -6,6 +6,7 @@
 /// by byte: every byte has a content of its own, and what a step reads is compared.
 
 #include "random_source.hpp"
+#include "transitive.hpp"
 #include "view_sizes.hpp"
 
 #include <sublet/core/plan.hpp>
@@ -17,15 +18,6 @@
 #include <map>
 #include <utility>
 #include <vector>
-
-/// Makes a relation of steps transitive.
-inline void make_transitive(std::vector<std::vector<bool>>& before)
-{
-    for (std::size_t k = 0; k != before.size(); ++k)
-        for (std::size_t i = 0; i != before.size(); ++i)
-            for (std::size_t j = 0; j != before.size(); ++j)
-                if (before[i][k] && before[k][j]) before[i][j] = true;
-}
 
 struct random_views {
     struct step {
@@ -57,11 +49,7 @@ struct random_views {
                 .view_offset = view_offset,
                 .pool = of_roots(pool, alias_of)};
     }
-    sublet::value_id root(sublet::value_id v) const
-    {
-        while (alias_of[v] != sublet::no_value) v = alias_of[v];
-        return v;
-    }
+    sublet::value_id root(sublet::value_id v) const { return root_of(alias_of, v); }
     sublet::byte_count begin(sublet::value_id v) const
     {
         sublet::byte_count at = 0;

@@ -2,6 +2,9 @@
 #ifndef SUBLET_TEST_ROWS_OF_HPP
 #define SUBLET_TEST_ROWS_OF_HPP
 
+/// Rows and graphs from nested lists.
+
+#include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
 
 #include <vector>
@@ -16,6 +19,13 @@ sublet::csr_rows<Row, Item> rows_of(std::vector<std::vector<Item>> const& from)
         rows.close_row();
     }
     return rows;
+}
+
+/// A graph with a node for each list, which names its successors.
+template <class Id = sublet::node_id>
+sublet::csr_graph graph_of(std::vector<std::vector<Id>> const& successors)
+{
+    return sublet::as_graph(successors.size(), [&](auto n) -> auto& { return successors[n]; });
 }
 
 #endif

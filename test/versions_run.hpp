@@ -6,6 +6,7 @@
 
 #include "random_names.hpp"
 #include "random_source.hpp"
+#include "view_sizes.hpp"
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/versions.hpp>
@@ -26,11 +27,7 @@ inline sublet::detail::version_options version_options_of(random_names const& na
 inline std::vector<sublet::value_id> roots_of(sublet::versioned_program const& made)
 {
     std::vector<sublet::value_id> roots;
-    for (sublet::value_id v = 0; v != made.value_of.size(); ++v) {
-        sublet::value_id root = v;
-        while (made.alias_of[root] != sublet::no_value) root = made.alias_of[root];
-        roots.push_back(root);
-    }
+    for (sublet::value_id v = 0; v != made.value_of.size(); ++v) roots.push_back(root_of(made.alias_of, v));
     return roots;
 }
 

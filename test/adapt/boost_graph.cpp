@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/adapt/boost_graph.hpp>
 
+#include "../rows_of.hpp"
+
 #include "random_source.hpp"
 
 #include <boost/concept/assert.hpp>
@@ -41,12 +43,6 @@ static_assert(graph<csr_graph>, "it stays a graph of this library");
 
 using lists = std::vector<std::vector<node_id>>;
 
-static csr_graph flat(lists const& successors)
-{
-    return as_graph(
-        successors.size(), [&](node_id v) -> auto& { return successors[v]; });
-}
-
 static lists draw(random_source& pick, bool is_symmetric)
 {
     lists successors(1 + pick.below(9));
@@ -75,12 +71,12 @@ static directed_list same(lists const& successors)
 
 TEST_CASE("edges are listed row by row, whichever rows are empty")
 {
-    csr_graph const g = flat({{}, {2, 2}, {}, {0, 1}, {}});
+    csr_graph const g = graph_of({{}, {2, 2}, {}, {0, 1}, {}});
     std::vector<csr_graph::edge> listed;
     for (auto [e, end] = edges(g); e != end; e++) listed.push_back(*e);
     CHECK(listed == std::vector<csr_graph::edge>{{1, 2}, {1, 2}, {3, 0}, {3, 1}});
     CHECK(num_edges(g) == 4);
-    for (csr_graph const& none : {csr_graph{}, flat({{}, {}})}) {
+    for (csr_graph const& none : {csr_graph{}, graph_of({{}, {}})}) {
         CHECK(edges(none).first == edges(none).second);
         CHECK(num_edges(none) == 0);
     }
@@ -88,7 +84,7 @@ TEST_CASE("edges are listed row by row, whichever rows are empty")
 
 TEST_CASE("ranges of Boost and algorithms of the standard library accept the iterators")
 {
-    csr_graph const g = flat({{1, 2}, {2}, {}});
+    csr_graph const g = graph_of({{1, 2}, {2}, {}});
     node_id sum = 0;
     for (node_id v : boost::make_iterator_range(vertices(g)))
         for (node_id w : boost::make_iterator_range(adjacent_vertices(v, g))) sum += w;
@@ -107,7 +103,7 @@ TEST_CASE("ranges of Boost and algorithms of the standard library accept the ite
 
 TEST_CASE("a symmetric graph is directed, and each of its edges counts twice")
 {
-    csr_graph const g = flat({{1}, {0, 2}, {1}});
+    csr_graph const g = graph_of({{1}, {0, 2}, {1}});
     CHECK(boost::is_directed(g));
     CHECK(num_edges(g) == 4);
     CHECK(out_degree(1, g) == 2);
@@ -124,16 +120,16 @@ TEST_CASE("colouring in smallest-last order: neighbours differ, and an odd cycle
         for (auto e : boost::make_iterator_range(edges(g))) CHECK(color[e.from] != color[e.to]);
         return colors;
     };
-    CHECK(colors_of(flat({{1, 4}, {0, 2}, {1, 3}, {2, 4}, {3, 0}})) == 3);
-    CHECK(colors_of(flat({{1, 3}, {0, 2}, {1, 3}, {2, 0}})) == 2);
-    CHECK(colors_of(flat({{}, {}})) == 1);
+    CHECK(colors_of(graph_of({{1, 4}, {0, 2}, {1, 3}, {2, 4}, {3, 0}})) == 3);
+    CHECK(colors_of(graph_of({{1, 3}, {0, 2}, {1, 3}, {2, 0}})) == 2);
+    CHECK(colors_of(graph_of({{}, {}})) == 1);
     for (unsigned seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
         lists const symmetric = draw(pick, true);
         std::size_t most = 0;
         for (auto const& row : symmetric) most = std::max(most, row.size());
-        CHECK(colors_of(flat(symmetric)) <= most + 1);
+        CHECK(colors_of(graph_of(symmetric)) <= most + 1);
     }
 }
 
@@ -200,7 +196,7 @@ TEST_CASE("random graphs: searches, components and distances are those of Boost'
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
         lists const successors = draw(pick, seed % 2 == 0);
-        CHECK((answers(flat(successors)) == answers(same(successors))));
+        CHECK((answers(graph_of(successors)) == answers(same(successors))));
     }
 }
 
@@ -209,7 +205,7 @@ TEST_CASE("random graphs: distances over the list of all edges are those over th
     for (unsigned seed = 0; seed != rounds(100); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
-        csr_graph const g = flat(draw(pick, false));
+        csr_graph const g = graph_of(draw(pick, false));
         std::vector<int> relaxed(g.rows());
         auto const into = boost::make_iterator_property_map(relaxed.begin(), get(boost::vertex_index, g));
         auto const start = boost::root_vertex(0u).weight_map(lengths(g)).distance_map(into);
@@ -220,7 +216,7 @@ TEST_CASE("random graphs: distances over the list of all edges are those over th
 
 TEST_CASE("a topological order leads from sources to targets")
 {
-    csr_graph const g = flat({{2}, {0}, {}});
+    csr_graph const g = graph_of({{2}, {0}, {}});
     std::vector<node_id> order;
     boost::topological_sort(g, std::back_inserter(order)); // last first
     CHECK(order == std::vector<node_id>{2, 0, 1});

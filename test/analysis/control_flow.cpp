@@ -5,6 +5,8 @@
 #include "../flow_oracle.hpp"
 #include "../random_flow.hpp"
 #include "../random_source.hpp"
+#include "../rows_of.hpp"
+#include "../transitive.hpp"
 
 #include <doctest/doctest.h>
 
@@ -29,19 +31,13 @@ using lists = std::vector<ids>;
 
 namespace {
 
-csr_graph flat(lists const& successors)
-{
-    return as_graph(
-        successors.size(), [&](auto v) -> auto& { return successors[v]; });
-}
-
-ids parents(lists const& successors) { return dominators(flat(successors)).parent; }
+ids parents(lists const& successors) { return dominators(graph_of(successors)).parent; }
 
 } // namespace
 
 TEST_CASE("where two branches join, neither dominates")
 {
-    dominator_tree const tree = dominators(flat({{1, 2}, {3}, {3}, {}}));
+    dominator_tree const tree = dominators(graph_of({{1, 2}, {3}, {3}, {}}));
     CHECK(tree.parent == ids{no_node, 0, 0, 0});
     CHECK(tree.dominates(0, 3));
     CHECK(tree.dominates(3, 3));
@@ -54,9 +50,9 @@ TEST_CASE("where two branches join, neither dominates")
 TEST_CASE("siblings are in reverse postorder of the search, parents before them")
 {
     // The search leaves 1 second to last, so that 1 precedes 2 and both precede 3.
-    CHECK(dominators(flat({{2, 1}, {3}, {3}, {}})).preorder == ids{0, 1, 2, 3});
-    CHECK(dominators(flat({{1, 2}, {3}, {3}, {}})).preorder == ids{0, 2, 1, 3});
-    dominator_tree const deep = dominators(flat({{1, 4}, {2, 3}, {}, {}, {}}));
+    CHECK(dominators(graph_of({{2, 1}, {3}, {3}, {}})).preorder == ids{0, 1, 2, 3});
+    CHECK(dominators(graph_of({{1, 2}, {3}, {3}, {}})).preorder == ids{0, 2, 1, 3});
+    dominator_tree const deep = dominators(graph_of({{1, 4}, {2, 3}, {}, {}, {}}));
     CHECK(deep.preorder == ids{0, 4, 1, 3, 2});
     CHECK(deep.preorder_index == std::vector<std::uint32_t>{0, 2, 4, 3, 1});
     CHECK(deep.end == std::vector<std::uint32_t>{5, 5, 5, 4, 2});
@@ -77,7 +73,7 @@ TEST_CASE("the entries of a loop with two entries are children of the node befor
 TEST_CASE("a graph without nodes has an empty tree, and a single node dominates itself")
 {
     CHECK(dominators(csr_graph{}).preorder.empty());
-    dominator_tree const one = dominators(flat({{0}}));
+    dominator_tree const one = dominators(graph_of({{0}}));
     CHECK(one.parent == ids{no_node});
     CHECK(one.dominates(0, 0));
 }
@@ -85,7 +81,7 @@ TEST_CASE("a graph without nodes has an empty tree, and a single node dominates 
 TEST_CASE("unreachable nodes form trees of their own, and their edges into other trees are ignored")
 {
     // 3 -> 2 is no second path to 2; 4, a root as well, leads to 3, which is in an earlier tree.
-    dominator_tree const tree = dominators(flat({{1}, {2}, {}, {2, 5}, {3}, {3, 1}}));
+    dominator_tree const tree = dominators(graph_of({{1}, {2}, {}, {2, 5}, {3}, {3, 1}}));
     CHECK(tree.parent == ids{no_node, 0, 1, no_node, no_node, 3});
     CHECK(tree.preorder == ids{0, 1, 2, 3, 5, 4});
     CHECK_FALSE(tree.dominates(0, 3));
@@ -100,7 +96,7 @@ TEST_CASE("the minimal graph has dominators, over the numbers of its vertices")
 
 TEST_CASE("predecessors and search may be given")
 {
-    csr_graph const g = flat({{1, 2}, {3}, {3, 2}, {1}, {3}});
+    csr_graph const g = graph_of({{1, 2}, {3}, {3, 2}, {1}, {3}});
     dominator_tree const given = dominators(g, g.transposed(g.rows()), depth_first(g)), made = dominators(g);
     CHECK(given.parent == made.parent);
     CHECK(given.preorder == made.preorder);
@@ -162,7 +158,7 @@ using enum loop_forest::loop_kind;
 
 namespace {
 
-loop_forest loops_of(lists const& successors) { return loops(flat(successors)); }
+loop_forest loops_of(lists const& successors) { return loops(graph_of(successors)); }
 
 /// T1 and T2: removes self loops and merges each node with one predecessor into it, to the fixed point.
 bool shrinks_to_one_node(csr_graph const& g)
@@ -300,7 +296,7 @@ TEST_CASE("the minimal graph has loops, over the numbers of its vertices")
 
 TEST_CASE("predecessors and search may be given")
 {
-    csr_graph const g = flat({{1, 2}, {2}, {1}});
+    csr_graph const g = graph_of({{1, 2}, {2}, {1}});
     loop_forest const given = loops(g, g.transposed(g.rows()), depth_first(g));
     CHECK(given.kind == loops(g).kind);
     CHECK(given.parent == loops(g).parent);
@@ -459,12 +455,6 @@ TEST_CASE("in random forests, subtree ranges agree with following parent links, 
 
 namespace {
 
-csr_graph graph_of(lists const& successors)
-{
-    return as_graph(
-        successors.size(), [&](auto v) -> auto& { return successors[v]; });
-}
-
 lists random_lists(std::mt19937& random)
 {
     lists successors(random() % 12);
@@ -522,10 +512,7 @@ std::vector<std::vector<bool>> reach(lists const& successors)
         to[u][u] = true;
         for (node_id v : successors[u]) to[u][v] = true;
     }
-    for (std::size_t k = 0; k != nodes; ++k)
-        for (std::size_t u = 0; u != nodes; ++u)
-            for (std::size_t v = 0; v != nodes; ++v)
-                if (to[u][k] && to[k][v]) to[u][v] = true;
+    make_transitive(to);
     return to;
 }
 

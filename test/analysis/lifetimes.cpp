@@ -4,6 +4,7 @@
 #include "../archetype.hpp"
 #include "../operations.hpp"
 #include "../random_source.hpp"
+#include "../view_sizes.hpp"
 
 #include <doctest/doctest.h>
 
@@ -381,10 +382,7 @@ TEST_CASE("two values are one buffer if and only if their chains of views end at
         for (std::size_t i = n; i > 1; --i) std::swap(name[i - 1], name[pick() % i]);
         for (std::size_t i = 1; i != n; ++i)
             if (pick() % 3 != 0) alias_of[name[i]] = name[pick() % i];
-        auto root = [&](value_id v) {
-            while (alias_of[v] != no_value) v = alias_of[v];
-            return v;
-        };
+        auto root = [&](value_id v) { return root_of(alias_of, v); };
         auto c = classes_of(alias_of);
         for (value_id v = 0; v != n; ++v) CHECK(c.root[c.buffer_of[v]] == root(v));
         for (std::size_t b = 1; b < c.root.size(); ++b) CHECK(c.root[b - 1] < c.root[b]);

@@ -6,6 +6,7 @@
 #include "../random_names.hpp"
 #include "../random_source.hpp"
 #include "../random_tasks.hpp"
+#include "../transitive.hpp"
 #include "../versions_run.hpp"
 
 #include <sublet/analysis/dependences.hpp>
@@ -512,10 +513,7 @@ TEST_CASE("touches of one storage run in listed order, and no step waits needles
                             std::max(of_t.first, of_u.first) < std::min(of_t.last, of_u.last);
                         if (overlap && (t.writes() || u.writes())) required[a][b] = true;
                     }
-        for (step_id k = 0; k != steps; ++k)
-            for (step_id a = 0; a != steps; ++a)
-                for (step_id b = 0; b != steps; ++b)
-                    if (required[a][k] && required[k][b]) required[a][b] = true;
+        make_transitive(required);
         REQUIRE(all.before == required);
 
         for (std::size_t i = 0; i != handoffs.size(); ++i) {

@@ -5,6 +5,7 @@
 #include "../operations.hpp"
 #include "../placed_values.hpp"
 #include "../random_source.hpp"
+#include "../view_sizes.hpp"
 #include "flow_walks.hpp"
 
 #include <sublet/plan_flow.hpp>
@@ -36,11 +37,7 @@ class path_oracle {
 public:
     path_oracle(flow_program const& f, memory_plan const& plan) : f_(f), plan_(plan)
     {
-        for (value_id v = 0; v != f.program.values(); ++v) {
-            value_id r = v;
-            while (f.alias_of[r] != no_value) r = f.alias_of[r];
-            root_.push_back(r);
-        }
+        for (value_id v = 0; v != f.program.values(); ++v) root_.push_back(root_of(f.alias_of, v));
     }
     bool has_clash() const
     {
@@ -267,13 +264,9 @@ namespace {
 /// Whether two given values of different roots share bytes.
 bool do_given_overlap(flow_program const& f, memory_plan const& plan)
 {
-    auto root_of = [&](value_id v) {
-        while (f.alias_of[v] != no_value) v = f.alias_of[v];
-        return v;
-    };
     for (value_id v = 0; v != f.program.values(); ++v)
         for (value_id u = 0; u != v; ++u) {
-            value_id const a = root_of(u), b = root_of(v);
+            value_id const a = root_of(f.alias_of, u), b = root_of(f.alias_of, v);
             bool const are_placed = plan.buffer_of[u] != no_buffer && plan.buffer_of[v] != no_buffer;
             if (a == b || !are_placed || !is_given(f.role[u]) || !is_given(f.role[v])) continue;
             if (plan.buffers[plan.buffer_of[u]].pool != plan.buffers[plan.buffer_of[v]].pool) continue;

@@ -504,8 +504,7 @@ plan_case random_plan_case(random_source& pick)
     }
     if (!pick.chance(5)) // what is said of a view is so for its root
         for (value_id v = 0; v != values; ++v) {
-            value_id r = v;
-            while (s.alias_of[r] != no_value) r = s.alias_of[r];
+            value_id const r = root_of(s.alias_of, v);
             s.pool[v] = s.pool[r];
             if (!s.eligible[v]) s.eligible[r] = false;
             bool const is_external = has_role(s.role[v], value_role::external);

@@ -4,6 +4,7 @@
 #include "../printed.hpp"
 #include "../random_commands.hpp"
 #include "../random_source.hpp"
+#include "../transitive.hpp"
 
 #include <sublet/core/units.hpp>
 
@@ -287,10 +288,7 @@ TEST_CASE("the visited pairs conflict, and imply the order of all conflicting ac
         CHECK(std::set(asked.begin(), asked.end()).size() == asked.size());
         auto const is_later = [](auto const& a, auto const& b) { return a.second < b.second; };
         CHECK(std::is_sorted(asked.begin(), asked.end(), is_later));
-        for (std::uint32_t k = 0; k != n; ++k)
-            for (std::uint32_t i = 0; i != n; ++i)
-                for (std::uint32_t j = 0; j != n; ++j)
-                    if (before[i][k] && before[k][j]) before[i][j] = true;
+        make_transitive(before);
         for (auto [a, b] : clash) CHECK(before[a][b]);
         clashes += clash.size();
         implied += clash.size() - asked.size();

@@ -4,6 +4,7 @@
 #include "../random_program.hpp"
 #include "../random_source.hpp"
 #include "../touched_cells.hpp"
+#include "../transitive.hpp"
 
 #include <sublet/core/units.hpp>
 #include <sublet/plan_memory.hpp>
@@ -229,10 +230,7 @@ std::vector<std::vector<bool>> closure(std::size_t n, waits const& list)
 {
     std::vector<std::vector<bool>> before(n, std::vector<bool>(n));
     for (auto const& wait : list) before[wait.first][wait.second] = true;
-    for (std::size_t k = 0; k != n; ++k)
-        for (std::size_t i = 0; i != n; ++i)
-            for (std::size_t j = 0; j != n; ++j)
-                if (before[i][k] && before[k][j]) before[i][j] = true;
+    make_transitive(before);
     return before;
 }
 

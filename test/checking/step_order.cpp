@@ -5,6 +5,7 @@
 #include "../random_source.hpp"
 #include "../random_tasks.hpp"
 #include "../rows_of.hpp"
+#include "../transitive.hpp"
 
 #include <doctest/doctest.h>
 
@@ -33,14 +34,6 @@ step_order order_of(snapshot const& p, std::vector<handoff> const& handoffs = {}
 
 /// By step, then step: whether a path of edges leads from one to the other.
 using relation = std::vector<std::vector<bool>>;
-void close(relation& before)
-{
-    for (std::size_t k = 0; k != before.size(); ++k)
-        for (std::size_t a = 0; a != before.size(); ++a)
-            if (before[a][k])
-                for (std::size_t b = 0; b != before.size(); ++b)
-                    if (before[k][b]) before[a][b] = true;
-}
 
 } // namespace
 
@@ -108,7 +101,7 @@ TEST_CASE("accesses of the bytes of one root keep their order where one writes, 
                         if (t.value == u.value && t.defines()) before[a][b] = true;
                         if (is_access && overlap && (t.writes() || u.writes())) before[a][b] = true;
                     }
-        close(before);
+        make_transitive(before);
         std::vector<value_id> alias_of(values, 0);
         alias_of[0] = no_value;
         plan_options const options{.bytes = size, .alias_of = alias_of, .view_offset = begin};
@@ -119,7 +112,7 @@ TEST_CASE("accesses of the bytes of one root keep their order where one writes, 
         relation found(o.after.rows(), std::vector<bool>(o.after.rows()));
         for (step_order::point s = 0; s != o.after.rows(); ++s)
             for (step_order::point next : o.after[s]) found[s][next] = true;
-        close(found);
+        make_transitive(found);
         for (step_id a = 0; a != touches.size(); ++a)
             for (step_id b = 0; b != touches.size(); ++b) REQUIRE(found[a][b] == before[a][b]);
     }
@@ -174,7 +167,7 @@ TEST_CASE("the order is the closure of data, edges, sequences of steps, ends of 
             before[h.from][h.to] = true;
         }
         auto const direct = before;
-        close(before);
+        make_transitive(before);
 
         auto const p = tasks(
             nodes, count, [&](node_id n) -> auto const& { return next[n]; },
@@ -212,7 +205,7 @@ TEST_CASE("the order is the closure of data, edges, sequences of steps, ends of 
                 CHECK(o.position[s] < o.position[to]);
             }
         for (step_id s = 0; s != count; ++s) CHECK(o.step_at[o.position[s]] == s);
-        close(found);
+        make_transitive(found);
         CHECK(found == before);
     }
     CHECK(cycles > rounds(100));

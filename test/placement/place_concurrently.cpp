@@ -4,6 +4,7 @@
 
 #include "../random_source.hpp"
 #include "../random_tasks.hpp"
+#include "../view_sizes.hpp"
 
 #include <sublet/analysis/dependences.hpp>
 
@@ -30,8 +31,7 @@ struct drawn_problem {
         snapshot const p = tasks.program();
         table<value_id, buffer_id> buffer_of(tasks.values(), no_buffer);
         for (value_id v = 0; v != tasks.values(); ++v) {
-            value_id r = v;
-            while (tasks.alias_of[r] != no_value) r = tasks.alias_of[r];
+            value_id const r = root_of(tasks.alias_of, v);
             if (r == v && tasks.role[v] != value_role::external) {
                 buffer_of[v] = buffer_id::of(root.size());
                 root.push_back(v);

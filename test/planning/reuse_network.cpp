@@ -2,6 +2,7 @@
 #include <sublet/planning/detail/reuse_network.hpp>
 
 #include "../concurrent_lives.hpp"
+#include "../position_closure.hpp"
 #include "../random_source.hpp"
 #include "../random_tasks.hpp"
 #include "../rows_of.hpp"
@@ -202,19 +203,6 @@ TEST_CASE("the reduced network has the same flow and the same cut")
 
 namespace {
 
-/// By position: the positions that it reaches.
-std::vector<std::vector<bool>> closure(dependence_graph const& g)
-{
-    std::vector<std::vector<bool>> leads(g.positions(), std::vector<bool>(g.positions()));
-    for (std::size_t x = g.positions(); x-- != 0;)
-        for (position_id y : g.after[x]) {
-            leads[x][y] = true;
-            for (std::size_t z = 0; z != g.positions(); ++z)
-                if (leads[y][z]) leads[x][z] = true;
-        }
-    return leads;
-}
-
 free_point_rows frontiers_of(dependence_graph const& g, concurrent_live_ranges const& lives,
                              std::vector<std::vector<bool>> const& leads, std::uint64_t most_visits)
 {
@@ -239,7 +227,7 @@ TEST_CASE("the free points after two branches are where they join")
     });
     dependence_graph const g = dependences(p, {.order = dependence_options::position_order::as_listed});
     auto const lives = lives_of_each(p, g);
-    free_point_rows const found = frontiers_of(g, lives, closure(g), 100);
+    free_point_rows const found = frontiers_of(g, lives, position_closure(g).reaches, 100);
     CHECK(found.last_end[0] == no_position);
     CHECK(found.lowest[0].size() == 1);
     CHECK(found.lowest[0].front() == 3);
@@ -263,7 +251,7 @@ TEST_CASE("free points decide for every position whether it comes after all ends
         snapshot const p = tasks.program();
         dependence_graph const g = dependences(p, {.role = tasks.role});
         auto const lives = lives_of_classes(p, g, tasks);
-        auto const leads = closure(g);
+        auto const leads = position_closure(g).reaches;
         free_point_rows const found = frontiers_of(g, lives, leads, 1'000'000);
         for (buffer_id b = 0; b != tasks.values(); ++b) {
             REQUIRE(found.is_cut_short[b] == 0);
@@ -292,7 +280,7 @@ TEST_CASE("if its searches were cut short, a buffer is free after its last end, 
     });
     dependence_graph const g = dependences(p);
     auto const lives = lives_of_each(p, g);
-    auto const leads = closure(g);
+    auto const leads = position_closure(g).reaches;
     free_point_rows const cut = frontiers_of(g, lives, leads, 5);
     CHECK(cut.is_cut_short[0] == 1);
     CHECK(cut.last_end[0] == lives.ends[0].back());

@@ -5,6 +5,7 @@
 #include "../random_source.hpp"
 #include "../random_tasks.hpp"
 #include "../task_families.hpp"
+#include "../transitive.hpp"
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
@@ -106,8 +107,7 @@ TEST_CASE("the remaining conflicts are those of the definition")
         sharing_rule const rule(tasks);
         snapshot const p = tasks.program();
         dependence_graph const g = dependences(p, {.role = tasks.role});
-        std::vector<std::uint64_t> takes;
-        for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + pick.below(5));
+        auto const takes = draw_durations(pick, tasks, 5);
         auto const [timed, schedule] =
             in_schedule_order(g, parallel_schedule(g, takes, {.workers = pick.below(4)}));
         auto const lives = lives_of_classes(p, timed, tasks);
@@ -177,8 +177,7 @@ TEST_CASE("live ranges overlap exactly where the steps that touch them do")
         sharing_rule const rule(tasks);
         snapshot const p = tasks.program();
         dependence_graph const g = dependences(p, {.role = tasks.role});
-        std::vector<std::uint64_t> takes;
-        for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + pick.below(9));
+        auto const takes = draw_durations(pick, tasks, 9);
         schedule_times const schedule = parallel_schedule(g, takes, {.workers = pick.below(4)});
         auto const lives = lives_of_classes(p, g, tasks);
         auto const ranges = schedule_live_ranges(lives, schedule);
@@ -238,8 +237,7 @@ TEST_CASE("another numbering is the same order of steps, and a topological one")
         random_tasks const tasks =
             draw_tasks(pick, {.tasks = 1 + pick.below(14), .early = 30, .shuffled = seed % 2 == 1});
         dependence_graph const g = dependences(tasks.program(), {.role = tasks.role});
-        std::vector<std::uint64_t> takes;
-        for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + pick.below(5));
+        auto const takes = draw_durations(pick, tasks, 5);
         schedule_side const side = seed % 3 == 0 ? schedule_side::latest : schedule_side::earliest;
         schedule_times const schedule = parallel_schedule(g, takes, {.workers = pick.below(4), .side = side});
         auto const [graph, times] = in_schedule_order(g, schedule);
@@ -351,8 +349,7 @@ TEST_CASE("a schedule keeps the order and the number of workers, and no worker i
         sharing_rule const rule(tasks);
         std::size_t const n = tasks.tasks.size();
         dependence_graph const g = dependences(tasks.program(), {.role = tasks.role});
-        std::vector<std::uint64_t> takes;
-        for (std::size_t s = 0; s != n; ++s) takes.push_back(1 + pick.below(1 + seed % 7));
+        auto const takes = draw_durations(pick, tasks, 1 + seed % 7);
         std::uint64_t longest = 0, work = 0;
         std::vector<std::uint64_t> path(n, 0); // to the end of each; relaxed until nothing changes
         for (std::size_t round = 0; round != n; ++round)
@@ -496,10 +493,7 @@ struct needed {
         std::vector<std::vector<bool>> reaches(n, std::vector<bool>(n));
         for (std::size_t a = 0; a != n; ++a)
             for (std::size_t b = 0; b != n; ++b) reaches[a][b] = edge[a][b] || rule.before[a][b];
-        for (std::size_t k = 0; k != n; ++k)
-            for (std::size_t a = 0; a != n; ++a)
-                for (std::size_t b = 0; b != n; ++b)
-                    if (reaches[a][k] && reaches[k][b]) reaches[a][b] = true;
+        make_transitive(reaches);
         for (step_id a = 0; a != n; ++a) {
             if (reaches[a][a]) has_cycle = true;
             for (step_id b = 0; b != n; ++b) {
@@ -638,8 +632,7 @@ TEST_CASE("sharing under a schedule never makes the critical path longer than it
                                                      .shuffled = seed % 5 == 0});
         snapshot const p = tasks.program();
         dependence_graph const g = dependences(p, {.role = tasks.role});
-        std::vector<std::uint64_t> takes;
-        for (std::size_t s = 0; s != tasks.tasks.size(); ++s) takes.push_back(1 + pick.below(1 + seed % 11));
+        auto const takes = draw_durations(pick, tasks, 1 + seed % 11);
         schedule_side const side = seed % 4 == 0 ? schedule_side::latest : schedule_side::earliest;
         schedule_times const schedule = parallel_schedule(g, takes, {.workers = pick.below(4), .side = side});
 

@@ -5,6 +5,7 @@
 #include "../random_program.hpp"
 #include "../random_source.hpp"
 #include "../random_tasks.hpp"
+#include "../transitive.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
 
@@ -271,10 +272,7 @@ TEST_CASE("under every schedule the last of the counting steps releases, and eac
                     if (its.empty() || its.back() != s) its.push_back(s);
                 }
         }
-        for (std::size_t k = 0; k != steps; ++k)
-            for (std::size_t i = 0; i != steps; ++i)
-                for (std::size_t j = 0; j != steps; ++j)
-                    if (before[i][k] && before[k][j]) before[i][j] = true;
+        make_transitive(before);
 
         std::vector<bool> is_kept(buffers), is_given_buffer(buffers);
         for (value_id v = 0; v != drawn.values(); ++v) {

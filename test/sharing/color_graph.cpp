@@ -5,7 +5,9 @@
 #include "../flow_oracle.hpp"
 #include "../flow_text.hpp"
 #include "../interference_graphs.hpp"
+#include "../printed.hpp"
 #include "../random_source.hpp"
+#include "../rows_of.hpp"
 
 #include <sublet/core/units.hpp>
 #include <sublet/sharing/color_intervals.hpp>
@@ -20,7 +22,6 @@
 #include <initializer_list>
 #include <optional>
 #include <random>
-#include <sstream>
 #include <string_view>
 #include <vector>
 
@@ -44,14 +45,6 @@ interferences ring(std::size_t values)
 {
     interferences all(values);
     for (std::size_t v = 0; v != values; ++v) all.add(v, (v + 1) % values);
-    return all;
-}
-
-interferences all_together(std::size_t values)
-{
-    interferences all(values);
-    for (std::size_t v = 0; v != values; ++v)
-        for (std::size_t w = 0; w != v; ++w) all.add(v, w);
     return all;
 }
 
@@ -97,10 +90,7 @@ TEST_CASE("an empty graph needs no slots, and an isolated value needs one")
 
 TEST_CASE("a slot is as large as its largest occupant, and the largest value is assigned first")
 {
-    interferences path(4); // 0 - 1 - 2 - 3
-    path.add(0, 1);
-    path.add(1, 2);
-    path.add(2, 3);
+    interferences path(4, {{0, 1}, {1, 2}, {2, 3}}); // 0 - 1 - 2 - 3
     auto const colored =
         color(path.graph(), {.by = coloring_options::heuristic::by_size, .bytes = {8, 64, 8, 48}});
     CHECK(colored.plan.slot_of == slots{1, 0, 1, 0});
@@ -111,9 +101,7 @@ TEST_CASE("a slot is as large as its largest occupant, and the largest value is 
 
 TEST_CASE("of equal sizes the value with more neighbours is assigned first, then the lower id")
 {
-    interferences star(4);
-    star.add(3, 0);
-    star.add(3, 1);
+    interferences star(4, {{3, 0}, {3, 1}});
     CHECK(color(star.graph(), {.by = coloring_options::heuristic::by_size}).plan.slot_of ==
           slots{1, 1, 0, 0});
 }
@@ -121,10 +109,7 @@ TEST_CASE("of equal sizes the value with more neighbours is assigned first, then
 TEST_CASE("fewest slots and fewest bytes are different goals")
 {
     // 0 - 1 - 2 - 3, large at both ends: with two slots both are large, with three only one is.
-    interferences path(4);
-    path.add(0, 1);
-    path.add(1, 2);
-    path.add(2, 3);
+    interferences path(4, {{0, 1}, {1, 2}, {2, 3}});
     bytes const sizes{90, 9, 9, 90};
     auto const few_bytes = color(path.graph(), {.bytes = sizes}); // automatic: sizes differ
     CHECK(few_bytes.total_bytes == 108);
@@ -202,10 +187,6 @@ TEST_CASE("two fixed values that interfere are reported")
 
 TEST_CASE("invalid interference graphs, unknown sizes and incomplete orders are rejected")
 {
-    auto graph_of = [](std::vector<std::vector<node_id>> const& rows) {
-        return as_graph(
-            rows.size(), [&](auto v) -> auto& { return rows[v]; });
-    };
     CHECK_THROWS_WITH_AS((void)color(graph_of({{1}, {}})),
                          "sublet: an interference graph has each edge in the rows of both its ends",
                          precondition_error);
@@ -513,15 +494,10 @@ TEST_CASE("a minimal program type is accepted") { CHECK(check_ssa(archetype::pro
 
 TEST_CASE("an error of SSA form is printed as a sentence")
 {
-    auto sentence = [](counterexample const& why) {
-        std::ostringstream out;
-        out << why;
-        return out.str();
-    };
-    CHECK(sentence(at(several_defs, 4, 7)) ==
+    CHECK(printed(at(several_defs, 4, 7)) ==
           "value 4 is written at step 7 and is already defined: make each version a value of its own first");
-    CHECK(sentence(at(never_defined, 4, 7)) == "value 4 is used at step 7 and never defined");
-    CHECK(sentence(at(not_dominated, 4, 7)) ==
+    CHECK(printed(at(never_defined, 4, 7)) == "value 4 is used at step 7 and never defined");
+    CHECK(printed(at(not_dominated, 4, 7)) ==
           "value 4 is used at step 7, and some path leads there without its definition");
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sharing/color_graph.hpp>
+
+#include "../rows_of.hpp"
 #include <sublet/sharing/detail/chains.hpp>
 
 #include <sublet/analysis/interference.hpp>
@@ -250,10 +252,6 @@ TEST_CASE(
 
 TEST_CASE("invalid interference graphs, unknown sizes and sums over 64 bits are rejected")
 {
-    auto graph_of = [](std::vector<std::vector<node_id>> const& rows) {
-        return as_graph(
-            rows.size(), [&](auto v) -> auto& { return rows[v]; });
-    };
     CHECK_THROWS_WITH_AS((void)assign_exact(graph_of({{1}, {}})),
                          "sublet: an interference graph has each edge in the rows of both its ends",
                          precondition_error);
