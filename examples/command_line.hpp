@@ -12,6 +12,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <exception>
+#include <ostream>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -128,6 +131,28 @@ private:
     std::string name_, operand_;
     bool is_operand_left_ = false; // behind =
 };
+
+/// Runs a program of one file: `read` gives its arguments, for which `run` writes an answer. Returns its
+/// status: 0, or 2 if one of both throws; then it prints one line instead of any output.
+template <class Read, class Run>
+int answer(std::string_view program, std::string_view usage_text, std::ostream& out, std::ostream& err,
+           Read read, Run run)
+{
+    std::string about;
+    try {
+        auto const args = read();
+        if (args.help) return out << usage_text, 0;
+        if (args.version) return out << version_of(program), 0;
+        about = args.file + ": ";
+        std::ostringstream all;
+        run(args, all);
+        out << all.str();
+        return 0;
+    } catch (std::exception const& e) {
+        err << program << ": " << about << e.what() << '\n';
+        return 2;
+    }
+}
 
 } // namespace command_line
 

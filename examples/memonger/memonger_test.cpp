@@ -2,6 +2,9 @@
 #include "memonger.hpp"
 #include "program.hpp"
 
+#include "called_program.hpp"
+#include "printed.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cstddef>
@@ -30,13 +33,12 @@ std::string text_of(net_def const& net)
 template <class Call>
 std::string error_message(std::string const& text, Call call)
 {
-    try {
-        net_def net = net_of(text);
-        call(net);
-    } catch (net_error const& e) {
-        return e.what();
-    }
-    return "none";
+    return thrown_by<net_error>(
+        [&] {
+            net_def net = net_of(text);
+            call(net);
+        },
+        "none");
 }
 std::string error_message(std::string const& text)
 {
@@ -51,18 +53,7 @@ std::string nested(std::size_t depth)
     return text;
 }
 
-struct outcome {
-    int status;
-    std::string out, err;
-};
-
-outcome outcome_of(std::vector<char const*> words)
-{
-    words.insert(words.begin(), "memonger");
-    std::ostringstream out, err;
-    int const status = run_program(static_cast<int>(words.size()), words.data(), out, err);
-    return {status, out.str(), err.str()};
-}
+called_program const program{"memonger", run_program};
 
 } // namespace
 
@@ -218,27 +209,15 @@ TEST_CASE("a net with more interferences than memory is refused")
 
 TEST_CASE("invalid arguments are refused in one sentence, and --help succeeds")
 {
-    outcome const help = outcome_of({"--help"});
-    CHECK(help.status == 0);
-    CHECK(help.out.starts_with("usage: memonger CALL FILE"));
-    CHECK(help.err.empty());
-    struct mistake {
-        std::vector<char const*> words;
-        std::string sentence;
-    };
-    for (mistake const& m : {
-             mistake{{}, "no call is given (see --help)"},
-             {{"optimize_inference_fast"}, "no file is given (see --help)"},
-             {{"optimise", "a.net"}, "there is no call 'optimise' (see --help)"},
-             {{"optimize_inference_fast", "a.net", "--lgo"},
-              "unknown option '--lgo', did you mean '--log'? (see --help)"},
-             {{"optimize_inference_fast", "a.net", "b.net"}, "more than one file: 'a.net' and 'b.net'"},
-             {{"optimize_inference_fast", "no/such.net"}, "no/such.net: cannot be read"},
-             {{"optimize_inference_fast", "."}, ".: is a directory"},
-         }) {
-        outcome const done = outcome_of(m.words);
-        CHECK(done.status == 2);
-        CHECK(done.out.empty());
-        CHECK(done.err == "memonger: " + m.sentence + "\n");
-    }
+    program.check_help();
+    program.check({
+        {{}, "no call is given (see --help)"},
+        {{"optimize_inference_fast"}, "no file is given (see --help)"},
+        {{"optimise", "a.net"}, "there is no call 'optimise' (see --help)"},
+        {{"optimize_inference_fast", "a.net", "--lgo"},
+         "unknown option '--lgo', did you mean '--log'? (see --help)"},
+        {{"optimize_inference_fast", "a.net", "b.net"}, "more than one file: 'a.net' and 'b.net'"},
+        {{"optimize_inference_fast", "no/such.net"}, "no/such.net: cannot be read"},
+        {{"optimize_inference_fast", "."}, ".: is a directory"},
+    });
 }

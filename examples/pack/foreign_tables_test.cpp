@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "foreign_tables.hpp"
 
+#include "printed.hpp"
 #include "random_placements.hpp"
 #include "random_source.hpp"
 #include "rounds.hpp"
@@ -39,12 +40,7 @@ lifetimes parsed(format from, std::string const& text)
 template <class Call>
 std::string error_message(Call call)
 {
-    try {
-        call();
-    } catch (input_error const& e) {
-        return e.what();
-    }
-    return "none";
+    return thrown_by<input_error>(call, "none");
 }
 
 std::string job(std::vector<std::uint64_t> const& numbers)

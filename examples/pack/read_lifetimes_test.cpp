@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "read_lifetimes.hpp"
 
+#include "printed.hpp"
 #include "random_source.hpp"
 
 #include <doctest/doctest.h>
@@ -22,12 +23,7 @@ using sublet::no_offset;
 /// The error message for a text; "none" without an error.
 std::string error_message(std::string const& text)
 {
-    try {
-        (void)parse_lifetimes(text);
-    } catch (input_error const& e) {
-        return e.what();
-    }
-    return "none";
+    return thrown_by<input_error>([&] { (void)parse_lifetimes(text); }, "none");
 }
 
 std::string written(lifetimes const& table, std::vector<byte_count> const& offset)

@@ -13,7 +13,6 @@
 #include "../plan_model/read_onnx.hpp"
 #endif
 
-#include <exception>
 #include <fstream>
 #include <iomanip>
 #include <ostream>
@@ -160,20 +159,8 @@ void run(arguments const& args, std::ostream& out)
 
 int run_program(int count, char const* const* words, std::ostream& out, std::ostream& err)
 {
-    std::string about;
-    try {
-        arguments const args = read_arguments(count, words);
-        if (args.help) return out << usage, 0;
-        if (args.version) return out << command_line::version_of("transpiler"), 0;
-        about = args.file + ": ";
-        std::ostringstream answer; // all output or none
-        run(args, answer);
-        out << answer.str();
-        return 0;
-    } catch (std::exception const& e) {
-        err << "transpiler: " << about << e.what() << '\n';
-        return 2;
-    }
+    return command_line::answer(
+        "transpiler", usage, out, err, [&] { return read_arguments(count, words); }, run);
 }
 
 } // namespace transpiler

@@ -2,6 +2,9 @@
 #include "program.hpp"
 #include "transpiler.hpp"
 
+#include "called_program.hpp"
+#include "printed.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -32,26 +35,10 @@ std::string text_of(program_desc const& program)
 
 std::string error_message(std::string const& text)
 {
-    try {
-        (void)program_of(text);
-    } catch (program_error const& e) {
-        return e.what();
-    }
-    return "none";
+    return thrown_by<program_error>([&] { (void)program_of(text); }, "none");
 }
 
-struct outcome {
-    int status;
-    std::string out, err;
-};
-
-outcome outcome_of(std::vector<char const*> words)
-{
-    words.insert(words.begin(), "transpiler");
-    std::ostringstream out, err;
-    int const status = run_program(static_cast<int>(words.size()), words.data(), out, err);
-    return {status, out.str(), err.str()};
-}
+called_program const program{"transpiler", run_program};
 
 } // namespace
 
@@ -198,7 +185,7 @@ TEST_CASE("a program printed after its log can be read again")
                              "op a -> x\nop b x -> y\nop c y -> z\nop d z ->\n";
     std::ofstream(file) << text;
     std::string const name = file.string();
-    outcome const done = outcome_of({"memory_optimize", name.c_str(), "--log", "--print"});
+    auto const done = program.call({"memory_optimize", name.c_str(), "--log", "--print"});
     CHECK(done.status == 0);
     CHECK(done.out.starts_with("#   z: 4 B takes slot 0 from x, saves 4 B\n# 1 variables reuse storage"));
     CHECK(program_of(done.out).is_optimized);
@@ -207,30 +194,18 @@ TEST_CASE("a program printed after its log can be read again")
 
 TEST_CASE("invalid arguments are refused in one sentence, and --help succeeds")
 {
-    outcome const help = outcome_of({"--help"});
-    CHECK(help.status == 0);
-    CHECK(help.out.starts_with("usage: transpiler CALL FILE"));
-    CHECK(help.err.empty());
-    struct mistake {
-        std::vector<char const*> words;
-        std::string sentence;
-    };
-    for (mistake const& m : {
-             mistake{{}, "no call is given (see --help)"},
-             {{"release_memory"}, "no file is given (see --help)"},
-             {{"optimize", "a.prog"}, "there is no call 'optimize' (see --help)"},
-             {{"memory_optimize", "--lgo", "a.prog"},
-              "unknown option '--lgo', did you mean '--log'? (see --help)"},
-             {{"memory_optimize", "a.prog", "--level", "7"}, "option --level is 0 or 1, not '7'"},
-             {{"memory_optimize", "a.prog", "--level"}, "option --level needs an operand (see --help)"},
-             {{"release_memory", "a.prog", "--log"}, "option --log is about memory_optimize (see --help)"},
-             {{"release_memory", "a.prog", "b.prog"}, "more than one file: 'a.prog' and 'b.prog'"},
-             {{"release_memory", "no/such.prog"}, "no/such.prog: cannot be read"},
-             {{"release_memory", "."}, ".: is a directory"},
-         }) {
-        outcome const done = outcome_of(m.words);
-        CHECK(done.status == 2);
-        CHECK(done.out.empty());
-        CHECK(done.err == "transpiler: " + m.sentence + "\n");
-    }
+    program.check_help();
+    program.check({
+        {{}, "no call is given (see --help)"},
+        {{"release_memory"}, "no file is given (see --help)"},
+        {{"optimize", "a.prog"}, "there is no call 'optimize' (see --help)"},
+        {{"memory_optimize", "--lgo", "a.prog"},
+         "unknown option '--lgo', did you mean '--log'? (see --help)"},
+        {{"memory_optimize", "a.prog", "--level", "7"}, "option --level is 0 or 1, not '7'"},
+        {{"memory_optimize", "a.prog", "--level"}, "option --level needs an operand (see --help)"},
+        {{"release_memory", "a.prog", "--log"}, "option --log is about memory_optimize (see --help)"},
+        {{"release_memory", "a.prog", "b.prog"}, "more than one file: 'a.prog' and 'b.prog'"},
+        {{"release_memory", "no/such.prog"}, "no/such.prog: cannot be read"},
+        {{"release_memory", "."}, ".: is a directory"},
+    });
 }
