@@ -137,7 +137,7 @@ public:
                 if (!do_step(s, pick)) return false;
             auto const next = f_.program.successors(n);
             if (next.empty()) return are_outputs_right();
-            node_id const to = next[pick.below(static_cast<std::uint32_t>(next.size()))];
+            node_id const to = pick.one_of(next);
             for (node_id other : next) // the operand of a phi is known at the end of the node
                 for (edge_use u : f_.program.edge_uses(other))
                     if (u.pred == n && !is_right(u.value)) return false;

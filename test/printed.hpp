@@ -40,6 +40,17 @@ std::string failure_of(Planned const& planned)
     return planned ? std::string() : printed(planned.error());
 }
 
+/// What the cause of an error of a run says.
+template <class RunError>
+std::string cause_of(RunError const& error)
+{
+    try {
+        std::rethrow_exception(error.cause());
+    } catch (std::exception const& cause) {
+        return cause.what();
+    }
+}
+
 /// What a call throws; `otherwise` if nothing. Exceptions that are no `Error` pass.
 template <class Error = std::exception, class Call>
 std::string thrown_by(Call call, std::string const& otherwise = "")

@@ -132,7 +132,7 @@ inline random_flow draw_graph(random_source& pick, flow_limits const& limits = {
     for (node_id n = 0; n != count; ++n) {
         auto& row = f.nodes[name[n]].successors;
         for (node_id s : drawn[n].successors) row.push_back(name[s]);
-        if (!row.empty()) std::swap(row[0], row[pick.below(static_cast<std::uint32_t>(row.size()))]);
+        if (!row.empty()) std::swap(row[0], pick.one_of(row));
         if (pick.below(2) == 0) f.nodes[n].steps.resize(1 + pick.below(limits.steps));
     }
     auto const root = roots_of(f);
@@ -170,9 +170,7 @@ inline random_flow draw_ssa(random_source& pick, flow_limits const& limits = {})
     random_flow f = draw_graph(pick, limits);
     auto const count = static_cast<std::uint32_t>(f.nodes.size());
     auto const root = roots_of(f);
-    auto one_of = [&](random_flow::ids const& all) {
-        return all[pick.below(static_cast<std::uint32_t>(all.size()))];
-    };
+    auto one_of = [&](random_flow::ids const& all) { return pick.one_of(all); };
     std::vector<random_flow::ids> defined(count); // by node: values defined on every path to its end
     auto define = [&](node_id n, std::uint32_t at) {
         auto const v = value_id::of(f.values++);

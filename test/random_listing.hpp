@@ -423,10 +423,7 @@ public:
 
 private:
     bool chance(std::uint32_t percent) { return pick_.below(100) < percent; }
-    number any(std::vector<number> const& of)
-    {
-        return of[pick_.below(static_cast<std::uint32_t>(of.size()))];
-    }
+    number any(std::vector<number> const& of) { return pick_.one_of(of); }
 
     void draw_pools()
     {
@@ -674,7 +671,7 @@ inline std::vector<sublet::node_id> draw_order_of(std::vector<std::vector<bool>>
             if (is_ready) ready.push_back(s);
         }
         if (ready.empty()) return {};
-        order.push_back(ready[pick.below(static_cast<std::uint32_t>(ready.size()))]);
+        order.push_back(pick.one_of(ready));
         has_run[order.back()] = true;
     }
     return order;

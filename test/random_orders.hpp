@@ -102,7 +102,7 @@ inline std::vector<sublet::node_id> random_order(sublet::detail::order_graph con
         if (waits[n] == 0) ready.push_back(n);
     }
     while (!ready.empty()) {
-        std::swap(ready[pick.below(static_cast<std::uint32_t>(ready.size()))], ready.back());
+        std::swap(pick.one_of(ready), ready.back());
         order.push_back(ready.back());
         ready.pop_back();
         for (sublet::node_id next : g.after[order.back()])

@@ -74,7 +74,7 @@ drawn_recording<Call> draw_recording(random_source& pick)
             if (role != sublet::value_role::external && role != sublet::value_role::input) all.push_back(v);
             if (role == sublet::value_role::output) outputs.push_back(v);
         }
-    auto any = [&](auto const& of) { return of[pick.below(static_cast<std::uint32_t>(of.size()))]; };
+    auto any = [&](auto const& of) { return pick.one_of(of); };
     for (std::uint32_t n = 3 + pick.below(8); n != 0; --n) {
         drawn_call call{.reads = {}, .writes = {}, .salt = pick.wide()};
         for (std::uint32_t k = pick.below(4); k != 0; --k) call.reads.push_back(any(there));

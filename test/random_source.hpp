@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <numeric>
 #include <random>
 #include <utility>
@@ -26,6 +27,11 @@ struct random_source {
         std::uint64_t const high = bits();
         std::uint64_t const low = bits();
         return (high << 32 | low) >> below(64);
+    }
+    template <class Items>
+    decltype(auto) one_of(Items&& items)
+    {
+        return items[below(static_cast<std::uint32_t>(std::size(items)))];
     }
     template <class Id>
     void shuffle(std::vector<Id>& ids)

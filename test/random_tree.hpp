@@ -192,7 +192,7 @@ private:
         all_.programs[i].pool[made] = p.pool[r.value];
         return made;
     }
-    value_id any(ids const& of) { return of[pick_.below(static_cast<std::uint32_t>(of.size()))]; }
+    value_id any(ids const& of) { return pick_.one_of(of); }
     /// A value that is no view, by a few trials.
     value_id any_root(program_id i, ids const& of)
     {

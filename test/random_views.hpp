@@ -108,7 +108,7 @@ inline random_views draw_views(random_source& pick, std::uint32_t most, bool has
     drawn.steps.resize(1 + pick.below(most));
     for (auto& step : drawn.steps) {
         std::vector<value_id> made, touched;
-        auto any = [&] { return there[pick.below(static_cast<unsigned>(there.size()))]; };
+        auto any = [&] { return pick.one_of(there); };
         auto add = [&](access kind, value_id v) { step.touches.push_back({v, kind}); };
         for (unsigned i = there.empty() ? 0 : pick.below(3); i != 0; --i) {
             touched.push_back(any());
@@ -245,7 +245,7 @@ inline std::vector<sublet::node_id> draw_order(std::vector<std::vector<bool>> co
             if (is_ready) ready.push_back(s);
         }
         if (ready.empty()) return {}; // the hand-offs contradict the order
-        order.push_back(ready[pick.below(static_cast<unsigned>(ready.size()))]);
+        order.push_back(pick.one_of(ready));
         has_run[order.back()] = true;
     }
     return order;

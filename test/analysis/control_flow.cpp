@@ -496,11 +496,7 @@ struct oracle {
         postorder.insert(postorder.end(), path.rbegin(), path.rend());
     }
 
-    bool is_ancestor(node_id a, node_id b) const
-    {
-        while (b != a && b != no_node) b = parent[b];
-        return b == a;
-    }
+    bool is_ancestor(node_id a, node_id b) const { return this_test::is_ancestor(parent, a, b); }
 };
 
 /// The nodes that a path of any length, including 0, leads to.

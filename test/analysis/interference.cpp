@@ -337,14 +337,14 @@ meetings draw_walk(random_source& pick, std::uint32_t values, std::uint32_t max_
         meeting m;
         for (std::uint32_t k = 1 + pick.below(2); k != 0 && next < values; --k) m.starting.push_back(next++);
         if (again != 0 && !ended.empty() && pick.below(again) == 0) {
-            std::swap(ended[pick.below(static_cast<std::uint32_t>(ended.size()))], ended.back());
+            std::swap(pick.one_of(ended), ended.back());
             m.starting.push_back(ended.back());
             ended.pop_back();
         }
         m.active = active;
         active.insert(active.end(), m.starting.begin(), m.starting.end());
         while (active.size() > max_active) {
-            std::swap(active[pick.below(static_cast<std::uint32_t>(active.size()))], active.back());
+            std::swap(pick.one_of(active), active.back());
             ended.push_back(active.back());
             active.pop_back();
         }

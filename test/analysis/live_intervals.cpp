@@ -231,8 +231,7 @@ TEST_CASE("random programs with one def per value: one pass is rejected, or corr
         random_source pick{std::mt19937{seed}};
         random_flow f = draw_ssa(pick, {.is_reducible = pick.below(4) != 0});
         if (f.values != 0) // a use anywhere
-            f.nodes[pick.below(static_cast<std::uint32_t>(f.nodes.size()))].steps[0].uses.push_back(
-                pick.below(static_cast<std::uint32_t>(f.values)));
+            pick.one_of(f.nodes).steps[0].uses.push_back(pick.below(static_cast<std::uint32_t>(f.values)));
         snapshot const p = f.program();
         bool const is_strict = flow_oracle(p).is_strict_ssa();
         std::vector<node_id> const order = loop_contiguous_order(p.graph());

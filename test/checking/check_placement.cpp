@@ -369,7 +369,7 @@ TEST_CASE("on random problems the checker agrees with the definition for valid a
         };
         agree();
         for (unsigned damage = 0; damage != 3; ++damage) { // each of three kinds
-            byte_count& one = offset[pick.below(static_cast<unsigned>(offset.size()))];
+            byte_count& one = pick.one_of(offset);
             unsigned const how = pick.below(8);
             if (how == 0) one = one == no_offset ? 0 : no_offset;
             else if (one != no_offset)

@@ -154,8 +154,7 @@ TEST_CASE("every plan that the ordinary checker refuses for some batch is refuse
         if (planned.plan.buffers.empty()) continue;
         symbolic_plan plan = planned.plan;
         for (unsigned i = 0, n = 1 + pick.below(3); i != n; ++i) {
-            symbolic_plan::buffer& b =
-                plan.buffers[pick.below(static_cast<std::uint32_t>(plan.buffers.size()))];
+            symbolic_plan::buffer& b = pick.one_of(plan.buffers);
             switch (pick.below(8)) {
             case 0: b.start = {b.start.fixed + 1 + pick.below(8), b.start.per_batch}; break;
             case 1: b.start.fixed -= smaller(b.start.fixed, byte_count{1 + pick.below(8)}); break;

@@ -6,6 +6,7 @@
 #include "../counted_heap.hpp"
 #include "../dead_bytes.hpp"
 #include "../operations.hpp"
+#include "../printed.hpp"
 
 #include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/graph/snapshot.hpp>
@@ -116,15 +117,6 @@ void each_mode(subject const& s, Try try_mode)
         try_mode(no_plan{}, level);
         try_mode(recycle{}, level);
         try_mode(arena{planned(s)}, level);
-    }
-}
-
-std::string cause_of(run_error const& e)
-{
-    try {
-        std::rethrow_exception(e.cause());
-    } catch (std::exception const& cause) {
-        return cause.what();
     }
 }
 

@@ -307,7 +307,7 @@ TEST_CASE("live, peak and total agree with a list of the blocks, in all and sinc
                 blocks.push_back(pick.below(100));
                 (void)memory.allocate(blocks.back(), byte_count{1});
             } else {
-                std::swap(blocks[pick.below(static_cast<std::uint32_t>(blocks.size()))], blocks.back());
+                std::swap(pick.one_of(blocks), blocks.back());
                 memory.deallocate(&source, blocks.back(), 1);
                 blocks.pop_back();
             }

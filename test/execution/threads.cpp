@@ -5,6 +5,7 @@
 #include "../counted_heap.hpp"
 #include "../dead_bytes.hpp"
 #include "../operations.hpp"
+#include "../printed.hpp"
 #include "../run_environment.hpp"
 
 #include <sublet/execution/cpu.hpp>
@@ -78,15 +79,6 @@ void for_each_mode(With with)
             with(recycle{}, at_once);
             with(arena{diamond_plan}, at_once);
         }
-}
-
-std::string cause_of(run_error const& e)
-{
-    try {
-        std::rethrow_exception(e.cause());
-    } catch (std::exception const& cause) {
-        return cause.what();
-    }
 }
 
 struct loop {

@@ -271,7 +271,7 @@ TEST_CASE("dominant moves keep an optimal order possible, in random windows from
             std::vector<node_id> ready;
             moves.for_each_ready([&](node_id n) { return ready.push_back(n), true; });
             if (ready.empty()) break;
-            moves.run(ready[pick.below(static_cast<std::uint32_t>(ready.size()))]);
+            moves.run(pick.one_of(ready));
         }
         if (moves.walk().ran() == w.nodes.size()) continue;
         std::size_t const here = moves.walk().done()[0], length = moves.trail().size();

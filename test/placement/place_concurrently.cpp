@@ -241,7 +241,7 @@ TEST_CASE("only buffers that may share overlap in bytes, for any budget")
         auto const tasks = draw_tasks(pick, draw_shape(pick));
         drawn_problem drawn(tasks);
         if (pick.below(3) == 0 && !drawn.problem.buffers.empty()) {
-            auto& b = drawn.problem.buffers[pick.below(static_cast<unsigned>(drawn.problem.buffers.size()))];
+            auto& b = pick.one_of(drawn.problem.buffers);
             b.pinned = b.alignment * pick.below(20);
         }
         sharing_rule const rule(tasks);

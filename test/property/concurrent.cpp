@@ -379,7 +379,7 @@ void for_random_tasks(unsigned usual, Judge judge)
 /// Drops a use of an operand.
 bool drop_a_use(random_source& pick, random_tasks& tasks)
 {
-    auto& task = tasks.tasks[pick.below(static_cast<unsigned>(tasks.tasks.size()))];
+    auto& task = pick.one_of(tasks.tasks);
     auto& row = task.uses.empty() ? task.early : task.uses;
     if (row.empty()) return false;
     row.erase(row.begin() + pick.below(static_cast<unsigned>(row.size())));

@@ -286,7 +286,7 @@ TEST_CASE("any unproved plan is rejected or runs within its arenas")
         auto corrupt = [&](auto& numbers, std::uint64_t most) {
             if (numbers.empty()) return;
             using number = std::remove_cvref_t<decltype(numbers[0])>;
-            auto& one = numbers[pick.below(static_cast<std::uint32_t>(numbers.size()))];
+            auto& one = pick.one_of(numbers);
             one = pick.below(8) == 0 ? static_cast<number>(~number{0} - pick.below(3))
                                      : static_cast<number>(pick.below(static_cast<std::uint32_t>(most)));
         };
@@ -413,7 +413,7 @@ std::optional<injected_fault> inject(random_program const& p, random_source& pic
     std::vector<value_id> roots;
     for (auto const& [r, life] : lives) roots.push_back(r);
     if (roots.size() < 2) return std::nullopt;
-    auto any = [&] { return roots[pick.below(static_cast<std::uint32_t>(roots.size()))]; };
+    auto any = [&] { return pick.one_of(roots); };
     auto const sound = plan_memory(p.program(), p.options());
     REQUIRE(sound);
     for (int attempt = 0; attempt != 60; ++attempt) {

@@ -630,7 +630,7 @@ private:
                 is_over_ = true;
                 return;
             }
-            number to = next[pick_.below(static_cast<std::uint32_t>(next.size()))];
+            number to = pick_.one_of(next);
             if (steps_ > most)
                 for (number other : next)
                     if (distance_[i][other] < distance_[i][to]) to = other;
@@ -968,10 +968,7 @@ public:
 
 private:
     bool chance(std::uint32_t percent) { return pick_.below(100) < percent; }
-    number any(std::vector<number> const& of)
-    {
-        return of[pick_.below(static_cast<std::uint32_t>(of.size()))];
-    }
+    number any(std::vector<number> const& of) { return pick_.one_of(of); }
 
     void draw_program(program_id i, listing_generator& words, int depth)
     {

@@ -331,11 +331,10 @@ TEST_CASE("chosen pools and kept offsets are as reported")
         if (!problem.choices.empty()) return;
 
         // One buffer is new, and one lives longer; all others had offsets, and some must keep them.
-        problem.buffers[pick.below(static_cast<unsigned>(problem.buffers.size()))].life = {0,
-                                                                                           shape.positions};
+        pick.one_of(problem.buffers).life = {0, shape.positions};
         std::vector<byte_count> previous = placed.offset;
         std::vector<unsigned char> keep(previous.size(), 0);
-        previous[pick.below(static_cast<unsigned>(previous.size()))] = no_offset;
+        pick.one_of(previous) = no_offset;
         for (std::size_t b = 0; b != keep.size(); ++b)
             keep[b] =
                 previous[b] != no_offset && problem.buffers[b].pinned == no_offset && pick.below(4) == 0;

@@ -273,7 +273,7 @@ std::optional<std::size_t> any_command(random_source& pick, stream_schedule cons
     for (std::size_t i = 0; i != schedule.commands.size(); ++i)
         if (is(schedule.commands[i])) found.push_back(i);
     if (found.empty()) return std::nullopt;
-    return found[pick.below(static_cast<std::uint32_t>(found.size()))];
+    return pick.one_of(found);
 }
 std::ptrdiff_t distance(std::size_t at) { return static_cast<std::ptrdiff_t>(at); }
 
@@ -304,7 +304,7 @@ bool drop_derived_handoff(subject& s, random_source& pick)
     for (std::size_t i = 0; i != waits.list.size(); ++i)
         if (waits.list[i].why == step_waits::kind::handoff) found.push_back(i);
     if (found.empty()) return false;
-    std::size_t const at = found[pick.below(static_cast<std::uint32_t>(found.size()))];
+    std::size_t const at = pick.one_of(found);
     waits.list.erase(waits.list.begin() + distance(at));
     std::size_t const steps = s.order.lowered.step_at.size();
     waits.before = csr_rows<position_id, position_id>::gathered(steps, [&](auto add) {

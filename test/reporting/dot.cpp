@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/reporting/dot.hpp>
 
+#include "../operations.hpp"
 #include "../random_source.hpp"
 #include "archetype.hpp"
 
@@ -189,12 +190,7 @@ snapshot draw_named_program(random_source& draw)
 }
 
 /// a = load(), b = blur(a), c = edges(b), d = sharpen(a, c), e = shrink(d)
-snapshot five_steps()
-{
-    std::vector<std::vector<int>> const uses = {{}, {0}, {1}, {0, 2}, {3}};
-    return sequence(
-        5, 5, [&](auto s) -> auto& { return uses[s]; }, [](std::uint32_t s) { return std::vector{s}; });
-}
+snapshot five_steps() { return op_list(5, {{}, {0}, {1}, {0, 2}, {3}}, {{0}, {1}, {2}, {3}, {4}}); }
 
 } // namespace
 

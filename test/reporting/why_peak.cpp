@@ -2,6 +2,7 @@
 #include <sublet/reporting/why_peak.hpp>
 
 #include "../network.hpp"
+#include "../operations.hpp"
 #include "../random_source.hpp"
 #include "../view_sizes.hpp"
 #include "archetype.hpp"
@@ -34,12 +35,7 @@ std::string text(peak_reason const& reason, why_peak_options const& options = {}
 }
 
 /// a = load(), b = blur(a), c = edges(b), d = sharpen(a, c), e = shrink(d)
-snapshot five_steps()
-{
-    std::vector<std::vector<int>> const uses = {{}, {0}, {1}, {0, 2}, {3}};
-    return sequence(
-        5, 5, [&](auto s) -> auto& { return uses[s]; }, [](std::uint32_t s) { return std::vector{s}; });
-}
+snapshot five_steps() { return op_list(5, {{}, {0}, {1}, {0, 2}, {3}}, {{0}, {1}, {2}, {3}, {4}}); }
 
 std::string step_of_five(step_id s)
 {

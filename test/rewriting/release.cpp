@@ -311,7 +311,7 @@ TEST_CASE("under every schedule the last of the counting steps releases, and eac
                         if (before[other][s] && !done[other]) waits = true;
                     if (!waits) ready.push_back(s);
                 }
-                std::size_t const s = ready[pick.below(static_cast<std::uint32_t>(ready.size()))];
+                std::size_t const s = pick.one_of(ready);
                 done[s] = true;
                 for (buffer_id b = 0; b != buffers; ++b)
                     left[b] -= static_cast<std::size_t>(std::count(touches[b].begin(), touches[b].end(), s));
@@ -512,7 +512,7 @@ TEST_CASE("on every path a buffer is allocated from its first touch to the last 
                 }
                 auto const& next = f.nodes[n].successors;
                 if (next.empty()) break;
-                node_id const to = next[pick.below(static_cast<std::uint32_t>(next.size()))];
+                node_id const to = pick.one_of(next);
                 for (auto const& o : f.nodes[to].operands)
                     if (o.pred == n) touch_value(o.value);
                 std::vector<buffer_id> dying;

@@ -169,7 +169,7 @@ void walk(snapshot const& p, std::vector<value_id> const& root, std::vector<valu
         }
         auto const next = p.successors(n);
         if (next.empty()) return;
-        node_id const to = next[pick.below(static_cast<std::uint32_t>(next.size()))];
+        node_id const to = pick.one_of(next);
         for (edge_use u : p.edge_uses(to))
             if (u.pred == n) read(u.value);
         n = to;

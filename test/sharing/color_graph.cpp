@@ -508,7 +508,7 @@ TEST_CASE("errors are found exactly as by definition, and the reported use or de
         random_source pick{std::mt19937{seed}};
         random_flow f = draw_ssa(pick, {.nodes = 8, .values = 6, .steps = 3});
         for (std::uint32_t k = pick.below(3); k != 0; --k) { // inject a few errors
-            auto& node = f.nodes[pick.below(static_cast<std::uint32_t>(f.nodes.size()))];
+            auto& node = pick.one_of(f.nodes);
             auto const v = pick.below(static_cast<std::uint32_t>(f.values));
             (pick.below(2) == 0 ? node.steps.back().uses : node.steps.back().defs).push_back(v);
         }

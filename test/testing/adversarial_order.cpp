@@ -346,8 +346,7 @@ TEST_CASE("300 plans for one order with a hand-off removed: the check of waits a
             alarms += run.run(one) != expected;
         });
         // Keep all waits that are implied, except for this pair.
-        step_waits::wait const dropped =
-            order.waits.list[candidates[pick.below(static_cast<std::uint32_t>(candidates.size()))]];
+        step_waits::wait const dropped = order.waits.list[pick.one_of(candidates)];
         std::vector<std::pair<position_id, position_id>> fewer;
         for (position_id to = 0; to != program.steps(); ++to) {
             detail::position_set before(order.waits);

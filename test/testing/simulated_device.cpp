@@ -339,7 +339,7 @@ TEST_CASE("random blocks in random streams do not overlap while they may be used
             case 3:
             case 4:
                 if (!live.empty()) {
-                    std::swap(live[pick.below(static_cast<std::uint32_t>(live.size()))], live.back());
+                    std::swap(pick.one_of(live), live.back());
                     pool_event const last = live.back();
                     std::uint32_t const by = knows[s][last.by] >= last.number ? s : last.by;
                     device.deallocate(last.data, last.size, 1, streams[by]);
