@@ -61,6 +61,7 @@
 
 // Checkers.
 #include <sublet/core/counterexample.hpp>            // counterexample to a plan     counterexample
+#include <sublet/core/fault.hpp>                     // the rule that it violates    fault
 #include <sublet/checking/check_plan.hpp>            // is a plan valid?             check_plan()
 #include <sublet/checking/check_concurrent_plan.hpp> // for every order of steps?    check_concurrent_plan()
 #include <sublet/checking/check_flow_plan.hpp>       // on every path of a CFG?      check_flow_plan()

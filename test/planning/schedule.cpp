@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/core/internal/range_lists.hpp>
 #include <sublet/planning/detail/schedule.hpp>
 
 #include "../random_source.hpp"

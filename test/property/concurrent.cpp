@@ -4,6 +4,7 @@
 // SUBLET_SEED=7 the seeds begin at 7.
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/core/internal/alignment.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/placement/internal/place_concurrently.hpp>
 #include <sublet/placement/place.hpp>

@@ -9,6 +9,7 @@
 /// Padua, Leasure and Wolfe, "Dependence graphs and compiler optimizations", POPL 1981.
 
 #include <sublet/core/counterexample.hpp>
+#include <sublet/core/internal/range_lists.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>

@@ -10,6 +10,7 @@
 
 #include <sublet/analysis/control_flow.hpp>
 #include <sublet/analysis/liveness.hpp>
+#include <sublet/core/internal/callables.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>

@@ -7,6 +7,7 @@
 /// every plan in this order. An order that breaks the program is reported with its value and position.
 
 #include <sublet/core/counterexample.hpp>
+#include <sublet/core/internal/callables.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>

@@ -6,7 +6,9 @@
 /// O(n log n), and copies it to compressed sparse rows (CSR) in O(V + E): 4 bytes per edge, each row
 /// contiguous. All algorithms run on this copy. Boost is not included.
 
+#include <sublet/core/internal/callables.hpp>
 #include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/internal/vectors.hpp>
 #include <sublet/core/units.hpp>
 
 #include <concepts>

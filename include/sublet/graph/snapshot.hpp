@@ -11,6 +11,8 @@
 /// functions that take a snapshot copy any other program once, in O(V + E + touches). All of them throw
 /// precondition_error for an id out of range, and any exception of the lambdas.
 
+#include <sublet/core/internal/asked_options.hpp>
+#include <sublet/core/internal/callables.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>

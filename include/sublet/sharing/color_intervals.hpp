@@ -9,6 +9,7 @@
 /// linear-scan recyclers; a heuristic without bound on its bytes. share_symbolically() is the same heuristic
 /// for sizes that are affine in a batch size.
 
+#include <sublet/core/internal/callables.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/symbolic_plan.hpp>

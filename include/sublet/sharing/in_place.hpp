@@ -11,6 +11,7 @@
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/core/internal/overwrite_pair.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>

@@ -2,6 +2,8 @@
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/versions.hpp>
+#include <sublet/core/internal/asked_options.hpp>
+#include <sublet/core/internal/range_lists.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>

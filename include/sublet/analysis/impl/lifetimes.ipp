@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/core/internal/alignment.hpp>
+#include <sublet/core/internal/asked_options.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>

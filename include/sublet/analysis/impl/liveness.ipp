@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/detail/liveness_methods.hpp>
 #include <sublet/analysis/liveness.hpp>
+#include <sublet/core/internal/range_lists.hpp>
+#include <sublet/core/internal/vectors.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 

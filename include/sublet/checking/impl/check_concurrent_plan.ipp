@@ -6,6 +6,7 @@
 #include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/detail/step_order.hpp>
 #include <sublet/checking/internal/places.hpp>
+#include <sublet/core/internal/asked_options.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>

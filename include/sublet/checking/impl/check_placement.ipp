@@ -2,6 +2,7 @@
 #include <sublet/checking/check_placement.hpp>
 #include <sublet/checking/detail/stackings.hpp>
 #include <sublet/checking/internal/places.hpp>
+#include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>

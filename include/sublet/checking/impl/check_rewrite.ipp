@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_rewrite.hpp>
+#include <sublet/core/internal/asked_options.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/internal/plan_requirements.hpp>
 #include <sublet/impl/config.hpp>

@@ -6,6 +6,7 @@
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/fits.hpp>
 #include <sublet/checking/internal/places.hpp>
+#include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/impl/config.hpp>
 

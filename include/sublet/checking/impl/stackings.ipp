@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/detail/stackings.hpp>
 #include <sublet/checking/internal/places.hpp>
+#include <sublet/core/internal/alignment.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/core/internal/overwrite_pair.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/detail/down_set_search.hpp>
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/versions.hpp>
+#include <sublet/core/internal/overwrite_pair.hpp>
 #include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/internal/vectors.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/core/internal/overwrite_pair.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/impl/config.hpp>

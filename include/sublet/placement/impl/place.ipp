@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/core/internal/alignment.hpp>
+#include <sublet/core/internal/asked_options.hpp>
+#include <sublet/core/internal/placement_outcome.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/clocks.hpp>
 #include <sublet/placement/detail/infeasible_core.hpp>

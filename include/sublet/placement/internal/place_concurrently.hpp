@@ -17,6 +17,9 @@
 /// Source: the greedy by size of Pisarchyk and Lee, "Efficient memory management for deep neural net
 /// inference", MLSys workshop 2020, with the conflicts of a partial order instead of those of intervals.
 
+#include <sublet/core/internal/alignment.hpp>
+#include <sublet/core/internal/placement_outcome.hpp>
+#include <sublet/core/internal/range_lists.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/core/placement_problem.hpp>
 #include <sublet/core/units.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/core/internal/placement_outcome.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/planning/detail/advise.hpp>
 

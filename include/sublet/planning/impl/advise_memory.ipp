@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/advise_memory.hpp>
 #include <sublet/core/counterexample.hpp>
+#include <sublet/core/internal/asked_options.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/plan_memory.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/internal/vectors.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/planning/detail/antichain.hpp>
 #include <sublet/planning/detail/reuse_network.hpp>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/internal/unclear.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/facts.hpp>
+#include <sublet/core/internal/placement_outcome.hpp>
 #include <sublet/core/placement_problem.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>

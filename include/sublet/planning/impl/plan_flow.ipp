@@ -3,6 +3,8 @@
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/core/counterexample.hpp>
 #include <sublet/core/internal/facts.hpp>
+#include <sublet/core/internal/placement_outcome.hpp>
+#include <sublet/core/internal/range_lists.hpp>
 #include <sublet/core/placement_problem.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/internal/pack.hpp>

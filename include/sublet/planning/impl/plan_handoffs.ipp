@@ -2,7 +2,9 @@
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/core/counterexample.hpp>
+#include <sublet/core/internal/asked_options.hpp>
 #include <sublet/core/internal/facts.hpp>
+#include <sublet/core/internal/range_lists.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/core/placement_problem.hpp>
 #include <sublet/impl/config.hpp>

@@ -4,6 +4,7 @@
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/core/counterexample.hpp>
 #include <sublet/core/internal/facts.hpp>
+#include <sublet/core/internal/placement_outcome.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/plan_memory.hpp>

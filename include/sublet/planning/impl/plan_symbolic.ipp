@@ -3,6 +3,7 @@
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/core/counterexample.hpp>
+#include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/graph/program.hpp>

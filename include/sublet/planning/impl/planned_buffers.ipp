@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/core/internal/alignment.hpp>
+#include <sublet/core/internal/placement_outcome.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/internal/choose_pools.hpp>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/control_flow.hpp>
 #include <sublet/analysis/liveness.hpp>
+#include <sublet/core/internal/alignment.hpp>
+#include <sublet/core/internal/range_lists.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/in_place.hpp>
 
