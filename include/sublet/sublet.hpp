@@ -32,6 +32,7 @@
 
 // Graphs and programs: what your types must provide.
 #include <sublet/graph/concepts.hpp>        // graph concept; flat adjacency   graph, csr_graph
+#include <sublet/graph/touch.hpp>           // what a step does to a value     touch, overwrite
 #include <sublet/graph/program.hpp>         // program concept and its errors  explain_program<P>()
 #include <sublet/graph/snapshot.hpp>        // a copy of a program             sequence(), tasks(), flow()
 #include <sublet/analysis/control_flow.hpp> // search, dominators, loops       dominators(), loops()

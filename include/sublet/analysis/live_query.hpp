@@ -10,6 +10,7 @@
 #include <sublet/analysis/control_flow.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
+#include <sublet/graph/internal/edge_rules.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/structures/internal/bit_rows.hpp>

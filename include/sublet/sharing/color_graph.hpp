@@ -17,6 +17,7 @@
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
+#include <sublet/graph/internal/edge_rules.hpp>
 #include <sublet/graph/snapshot.hpp>
 
 #include <concepts>

@@ -3,6 +3,8 @@
 #include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/asked_options.hpp>
 #include <sublet/core/internal/sorting.hpp>
+#include <sublet/graph/internal/edge_rules.hpp>
+#include <sublet/graph/internal/said_views.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/structures/internal/segment_tree.hpp>

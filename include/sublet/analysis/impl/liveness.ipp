@@ -3,6 +3,7 @@
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/core/internal/range_lists.hpp>
 #include <sublet/core/internal/vectors.hpp>
+#include <sublet/graph/internal/edge_rules.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 

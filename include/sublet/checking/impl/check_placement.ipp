@@ -4,6 +4,7 @@
 #include <sublet/checking/internal/places.hpp>
 #include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/sorting.hpp>
+#include <sublet/graph/internal/edge_rules.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/checking/check_streams.hpp>
 #include <sublet/checking/detail/step_order.hpp>
+#include <sublet/graph/internal/edge_rules.hpp>
 #include <sublet/graph/internal/plan_requirements.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>

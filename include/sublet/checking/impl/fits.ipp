@@ -8,6 +8,7 @@
 #include <sublet/checking/internal/places.hpp>
 #include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/facts.hpp>
+#include <sublet/graph/internal/said_views.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <optional>

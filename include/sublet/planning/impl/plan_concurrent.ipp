@@ -5,6 +5,7 @@
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/internal/placement_outcome.hpp>
 #include <sublet/core/placement_problem.hpp>
+#include <sublet/graph/internal/said_views.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/internal/place_concurrently.hpp>

@@ -6,6 +6,8 @@
 #include <sublet/core/internal/placement_outcome.hpp>
 #include <sublet/core/internal/range_lists.hpp>
 #include <sublet/core/placement_problem.hpp>
+#include <sublet/graph/internal/edge_rules.hpp>
+#include <sublet/graph/internal/said_views.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/internal/pack.hpp>
 #include <sublet/plan_flow.hpp>

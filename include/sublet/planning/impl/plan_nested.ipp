@@ -2,6 +2,7 @@
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/facts.hpp>
+#include <sublet/graph/internal/said_views.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/plan_nested.hpp>
 

@@ -6,6 +6,7 @@
 #include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/plan.hpp>
+#include <sublet/graph/internal/said_views.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/internal/pack_symbolic.hpp>
