@@ -14,6 +14,7 @@
 
 #include <sublet/analysis/control_flow.hpp>
 #include <sublet/analysis/liveness.hpp>
+#include <sublet/core/counterexample.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>

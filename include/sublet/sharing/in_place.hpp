@@ -10,6 +10,7 @@
 /// coalescing, since the best choice is NP-hard there).
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/internal/overwrite_pair.hpp>
 #include <sublet/core/internal/sorting.hpp>

@@ -21,6 +21,8 @@
 ///     fewest   a minimum cover of the order by chains (Dilworth)    the fewest slots, with proof
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/snapshot.hpp>

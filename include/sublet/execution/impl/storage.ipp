@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/internal/listed_steps.hpp>
 #include <sublet/analysis/internal/unclear.hpp>
 #include <sublet/checking/internal/places.hpp>
 #include <sublet/core/counterexample.hpp>

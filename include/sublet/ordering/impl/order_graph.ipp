@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Dependences of steps become those of nodes by transposing twice, which sorts them; touches are gathered by
+/// buffer and step. The lower bound follows what is live before and needed after each node along the edges,
+/// 64 buffers at a time, and adds up what is both.
+
+#include <sublet/analysis/internal/listed_steps.hpp>
+#include <sublet/analysis/internal/topological_points.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/versions.hpp>
 #include <sublet/core/internal/overwrite_pair.hpp>

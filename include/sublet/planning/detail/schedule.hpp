@@ -9,6 +9,7 @@
 /// "Bounds on multiprocessing timing anomalies", SIAM J. Applied Mathematics 1969 (factor).
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
 #include <sublet/core/internal/range_lists.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>

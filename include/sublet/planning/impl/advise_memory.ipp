@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/advise_memory.hpp>
+#include <sublet/analysis/internal/listed_steps.hpp>
 #include <sublet/core/counterexample.hpp>
 #include <sublet/core/internal/asked_options.hpp>
 #include <sublet/core/internal/facts.hpp>

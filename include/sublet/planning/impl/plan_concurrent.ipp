@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
 #include <sublet/analysis/internal/unclear.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/core/internal/alignment.hpp>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/internal/flow_ranges.hpp>
+#include <sublet/analysis/internal/listed_steps.hpp>
 #include <sublet/analysis/internal/unclear.hpp>
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/core/counterexample.hpp>

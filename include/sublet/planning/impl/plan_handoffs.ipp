@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
+#include <sublet/analysis/internal/pressure.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/core/counterexample.hpp>
 #include <sublet/core/internal/asked_options.hpp>

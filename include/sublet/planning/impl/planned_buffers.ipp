@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/internal/pressure.hpp>
 #include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/placement_outcome.hpp>
 #include <sublet/core/internal/sorting.hpp>

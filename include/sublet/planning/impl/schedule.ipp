@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/topological_points.hpp>
 #include <sublet/core/internal/range_lists.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/concepts.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/listed_steps.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/program.hpp>

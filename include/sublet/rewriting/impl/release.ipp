@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/listed_steps.hpp>
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/internal/edge_rules.hpp>

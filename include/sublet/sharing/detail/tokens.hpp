@@ -6,6 +6,7 @@
 /// memonger), and the rule by which a buffer chooses among free slots. A heuristic for graphs of any size.
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
 #include <sublet/core/internal/callables.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/control_flow.hpp>
+#include <sublet/analysis/internal/flow_ranges.hpp>
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/range_lists.hpp>
