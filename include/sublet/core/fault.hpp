@@ -10,6 +10,8 @@
 ///
 /// The sentence of each rule, and what shows it, are those of counterexample.
 
+#include <sublet/impl/config.hpp>
+
 #include <cstdint>
 
 namespace sublet {
