@@ -171,7 +171,7 @@ template <detail::listed L>
 /// Size, pool and pin are those of the root (a pin on a view pins the buffer as well); alignments combine by
 /// lcm, roles by union, and the live range is the hull. A view may cover only part of the bytes, and holds
 /// all of the storage. The alignment of a view counts if its offset in the root is a multiple of it;
-/// planners refuse another (detail/unclear.hpp). A view that ends beyond its root prevents a plan.
+/// planners refuse another (internal/unclear.hpp). A view that ends beyond its root prevents a plan.
 
 struct buffer {
     /// The value that its views and in-place results are parts of; it names the buffer.

@@ -58,7 +58,8 @@ private:
 /// The conflicts among some of the buffers, renumbered in the order of `members`.
 ///
 /// Requires:   `lives` are the concurrent_live_ranges of all buffers, and `lists` their conflict ranges
-///             (analysis/dependences.hpp): by buffer, the positions at which no reuse of its bytes may begin.
+///             (analysis/internal/conflict_ranges.hpp): by buffer, the positions at which no reuse of its
+///             bytes may begin.
 /// Ensures:    two members conflict if and only if neither may reuse the bytes of the other. A member
 ///             without begins begins before all positions.
 /// Complexity: O(members + their begins and ranges + positions).

@@ -129,7 +129,8 @@ bool pack_intervals(table<buffer_id, placement_problem::buffer> const& given,
 
 /// Places the buffers of all pools for any execution that respects the dependences.
 ///
-/// Requires:   `lives` and `conflicts` are those of the problem's buffers (analysis/dependences.hpp);
+/// Requires:   `lives` and `conflicts` are those of the problem's buffers
+/// (analysis/internal/conflict_ranges.hpp);
 ///             `fallback`, if given, is valid. The live ranges in the problem are ignored.
 /// Ensures:    conflicting buffers of one pool do not overlap in bytes, offsets are aligned and pins kept.
 ///             No pool is higher than by the fallback. Same problem and options, same placement.
