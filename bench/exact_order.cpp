@@ -22,6 +22,7 @@
 #include <sublet/core/plan.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
+#include <sublet/ordering/detail/orders.hpp>
 #include <sublet/ordering/order.hpp>
 
 #ifdef SUBLET_BENCH_READS_ONNX

@@ -555,7 +555,7 @@ inline std::vector<growth_call> const& growth_calls()
          }},
         {"def_use", true,
          [](growth_input const& in) -> growth_work {
-             return [&in] { static_cast<void>(detail::def_use(in.program)); };
+             return [&in] { static_cast<void>(def_use_chains(in.program)); };
          }},
         {"flatten", false,
          [](growth_input const& in) -> growth_work {

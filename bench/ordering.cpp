@@ -23,6 +23,8 @@
 #include "measure.hpp"
 
 #include <sublet/graph/snapshot.hpp>
+#include <sublet/ordering/detail/order_graph.hpp>
+#include <sublet/ordering/detail/orders.hpp>
 #include <sublet/ordering/order.hpp>
 #include <sublet/plan_memory.hpp>
 

@@ -25,6 +25,8 @@
 #include "measure.hpp"
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/graph/snapshot.hpp>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/advise_memory.hpp>
+#include <sublet/analysis/internal/listed_steps.hpp>
+#include <sublet/analysis/internal/pressure.hpp>
 
 #include "network.hpp"
 #include "random_program.hpp"

@@ -57,7 +57,7 @@ TEST_CASE("every analysis and every checker of plans accepts the minimal program
     CHECK(lifetimes(chain).of[1] == live_range{1, 3});
     CHECK(dependences(chain).positions() == 5);
     CHECK(liveness(chain).is_live_in(0, 1));
-    CHECK(live_query(chain).is_live_in(0, 1, def_use(chain)));
+    CHECK(live_query(chain).is_live_in(0, 1, def_use_chains(chain)));
     CHECK(live_intervals(chain)[0].front() == live_range{0, 2});
     CHECK(interference(chain).edges() == 4);
     CHECK(versions(chain, {.bytes = 8}).value_of.size() == 5);

@@ -7,6 +7,7 @@
 #include <sublet/analysis/control_flow.hpp>
 #include <sublet/analysis/flatten.hpp>
 #include <sublet/analysis/interference.hpp>
+#include <sublet/analysis/internal/listed_steps.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/live_query.hpp>
 #include <sublet/analysis/liveness.hpp>
@@ -133,10 +134,10 @@ TEST_CASE("graphs, control flow and liveness run out of memory at any allocation
     using method = liveness_options::method;
     for (auto policy : {method::automatic, method::worklist, method::loop_forest, method::per_value})
         CHECK(fail_each_allocation([&] { return liveness(p, {.policy = policy}); }) > 0);
-    def_use_chains const chains = def_use(p);
+    def_use_chains const chains = def_use_chains(p);
     CHECK(fail_each_allocation([&] { return live_query(p); },
                                [&](live_query const& query) { return query.is_live_in(0, 4, chains); }) > 0);
-    CHECK(fail_each_allocation([&] { return def_use(p); },
+    CHECK(fail_each_allocation([&] { return def_use_chains(p); },
                                [](auto const& found) { return found.uses.items(); }) > 0);
     CHECK(fail_each_allocation([&] { return interference(p); }) > 0);
     CHECK(fail_each_allocation([&] { return interference<interference_matrix>(p); },

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The rows of SYSTEMS.md and REGRESSIONS.md about nested programs stand above their tests.
+#include <sublet/analysis/detail/captures.hpp>
 #include <sublet/plan_nested.hpp>
 
 #include "operations.hpp"

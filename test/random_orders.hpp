@@ -9,6 +9,7 @@
 #include "random_program.hpp"
 #include "random_source.hpp"
 
+#include <sublet/analysis/internal/pressure.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/ordering/detail/peak_walk.hpp>

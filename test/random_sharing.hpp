@@ -8,6 +8,8 @@
 #include "random_tasks.hpp"
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
 #include <sublet/core/units.hpp>
 
 #include <cstddef>

@@ -10,6 +10,7 @@
 #include "transitive.hpp"
 #include "view_sizes.hpp"
 
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/snapshot.hpp>

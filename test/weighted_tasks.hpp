@@ -6,6 +6,7 @@
 #include "random_tasks.hpp"
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
 
 #include <vector>
 

@@ -26,6 +26,7 @@
 /// `list.step_names()`.
 
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/core/internal/vectors.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>

@@ -47,7 +47,7 @@ struct planned_concurrently : planned_memory {
     std::vector<value_id> antichain;
     bool is_bound_exact = false; ///< no antichain is heavier
     sized_slot_plan slots;       ///< by buffer of the plan: slots that are valid for every schedule
-    /// Pairs kept apart only because the number of ranges is limited (analysis/dependences.hpp).
+    /// Pairs kept apart only because the number of ranges is limited.
     std::uint64_t undecided = 0;
 };
 

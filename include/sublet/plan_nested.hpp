@@ -36,13 +36,13 @@ namespace sublet {
 struct planned_nested : planned_flow {
     /// A value and its place.
     struct placed_value {
-        detail::tree_value value = {}; ///< its program, and its id there
+        tree_value value = {};         ///< its program, and its id there
         pool_id pool = 0;              ///< the pool that it lies in
         byte_count offset = no_offset; ///< of its first byte in the arena of the pool
         friend bool operator==(planned_nested::placed_value, planned_nested::placed_value) = default;
     };
     /// Over the values with an offset.
-    using iterator = detail::placed_values<planned_nested, detail::tree_value>;
+    using iterator = detail::placed_values<planned_nested, tree_value>;
 
     /// What was planned: the plan, the report and error() use its ids; error() also has those of the tree.
     flat_tree flat;
@@ -65,15 +65,15 @@ private:
     friend planned_nested::iterator;
 
     program_id programs() const noexcept { return program_id::of(*this ? flat.flat_of.size() : 0); }
-    static detail::tree_value next(detail::tree_value at) { return {at.program, at.value + 1}; }
-    detail::tree_value placed_from(detail::tree_value at) const
+    static tree_value next(tree_value at) { return {at.program, at.value + 1}; }
+    tree_value placed_from(tree_value at) const
     {
         for (; at.program < programs(); at = {at.program + 1, 0})
             for (; at.value < flat.flat_of[at.program].size(); ++at.value)
                 if (offset_of(at.program, at.value) != no_offset) return at;
         return {programs(), 0};
     }
-    planned_nested::placed_value at(detail::tree_value v) const
+    planned_nested::placed_value at(tree_value v) const
     {
         value_id const flat_value = flat.flat_of[v.program][v.value];
         return {v, plan.pool_of(flat_value), plan.offset_of(flat_value)};

@@ -33,18 +33,22 @@
 
 // Graphs and programs: what your types must provide.
 #include <sublet/graph/concepts.hpp>        // graph concept; flat adjacency   graph, csr_graph
+#include <sublet/graph/touch.hpp>           // what a step does to a value     touch, overwrite
 #include <sublet/graph/program.hpp>         // program concept and its errors  explain_program<P>()
 #include <sublet/graph/snapshot.hpp>        // a copy of a program             sequence(), tasks(), flow()
 #include <sublet/analysis/control_flow.hpp> // search, dominators, loops       dominators(), loops()
 
 // Analyses.
-#include <sublet/analysis/lifetimes.hpp>    // live ranges and memory pressure      lifetimes()
-#include <sublet/analysis/dependences.hpp>  // happens-before of steps              dependences()
-#include <sublet/analysis/liveness.hpp>     // live in and out of each block        liveness()
-#include <sublet/analysis/live_query.hpp>   // is a value live at a point?          live_query()
-#include <sublet/analysis/interference.hpp> // which values must not share storage  interference()
-#include <sublet/analysis/versions.hpp>     // rename: each value has one write     versions()
-#include <sublet/analysis/flatten.hpp>      // nested programs as one flat program  as_tree(), flatten()
+#include <sublet/analysis/lifetimes.hpp>          // live ranges in one order, buffers    lifetimes()
+#include <sublet/analysis/dependences.hpp>        // happens-before of steps              dependences()
+#include <sublet/analysis/live_sets.hpp>          // sets of live values, by node         live_sets
+#include <sublet/analysis/liveness.hpp>           // live in and out of each block        liveness()
+#include <sublet/analysis/live_query.hpp>         // is a value live at a point?          live_query()
+#include <sublet/analysis/interference_graph.hpp> // pairs that must not share            interference_graph
+#include <sublet/analysis/interference.hpp>       // which values must not share storage  interference()
+#include <sublet/analysis/versions.hpp>           // rename: each value has one write     versions()
+#include <sublet/analysis/program_tree.hpp>       // programs in steps of programs        program_tree
+#include <sublet/analysis/flatten.hpp>            // nested programs as one flat program  as_tree(), flatten()
 
 // Execution orders.
 #include <sublet/ordering/node_order.hpp> // an order, its peak, a bound  node_order
@@ -62,6 +66,7 @@
 
 // Checkers.
 #include <sublet/core/counterexample.hpp>            // counterexample to a plan     counterexample
+#include <sublet/core/fault.hpp>                     // the rule that it violates    fault
 #include <sublet/checking/check_plan.hpp>            // is a plan valid?             check_plan()
 #include <sublet/checking/check_concurrent_plan.hpp> // for every order of steps?    check_concurrent_plan()
 #include <sublet/checking/check_flow_plan.hpp>       // on every path of a CFG?      check_flow_plan()

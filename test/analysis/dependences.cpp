@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
+#include <sublet/analysis/internal/unreached_positions.hpp>
 
 #include "../concurrent_lives.hpp"
 #include "../position_closure.hpp"

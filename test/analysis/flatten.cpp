@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/detail/bodies_by_step.hpp>
+#include <sublet/analysis/detail/captures.hpp>
 #include <sublet/analysis/flatten.hpp>
 
 #include "../archetype.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/internal/listed_steps.hpp>
+#include <sublet/analysis/internal/pressure.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 
 #include "../archetype.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/detail/interval_walk.hpp>
 #include <sublet/analysis/liveness.hpp>
 
 #include <sublet/analysis/lifetimes.hpp>

@@ -138,7 +138,7 @@ TEST_CASE("within a node a value is live from its definition to before its last 
     snapshot const p = flow(
         1, 2, [](auto) { return ids{0}; }, effects);
     live_query const live(p);
-    def_use_chains const chains = def_use(p);
+    def_use_chains const chains = def_use_chains(p);
     std::vector<bool> after;
     for (step_id s = 0; s != p.steps(); ++s) after.push_back(live.is_live_after(0, s, chains));
     CHECK(after == std::vector<bool>{false, true, true, false, false});
@@ -160,7 +160,7 @@ TEST_CASE("the minimal program and its chains are accepted")
     live_sets const known = liveness(p);
     for (node_id n = 0; n != 4; ++n)
         for (value_id v = 0; v != known.values(); ++v)
-            CHECK(live.is_live_out(v, n, def_use(p)) == known.is_live_out(v, n));
+            CHECK(live.is_live_out(v, n, def_use_chains(p)) == known.is_live_out(v, n));
 }
 
 TEST_CASE("a node or a step that does not exist is rejected")
@@ -171,14 +171,14 @@ TEST_CASE("a node or a step that does not exist is rejected")
     CHECK_THROWS_AS((void)live.is_live_in(1, 0, ids{}), precondition_error);
     CHECK_THROWS_AS((void)live.is_live_in(0, no_node, ids{}), precondition_error);
     CHECK_THROWS_AS((void)live.is_live_out(0, 0, ids{1}), precondition_error);
-    CHECK_THROWS_AS((void)live.is_live_after(0, 1, def_use(p)), precondition_error);
+    CHECK_THROWS_AS((void)live.is_live_after(0, 1, def_use_chains(p)), precondition_error);
     CHECK_THROWS_AS((void)live_query(csr_graph()).is_live_in(0, 0, ids{}), precondition_error);
 }
 
 /// Whether all answers about ends of nodes are the known ones.
 static bool agrees(live_query const& live, snapshot const& p, liveness_tables const& known)
 {
-    def_use_chains const chains = def_use(p);
+    def_use_chains const chains = def_use_chains(p);
     bool agree = true;
     for (value_id v = 0; v != p.values(); ++v)
         for (node_id n = 0; n != p.nodes(); ++n)
@@ -197,7 +197,7 @@ TEST_CASE("random programs in strict SSA form: the results agree with the defini
         snapshot const p = f.program();
         liveness_tables const known = walked_liveness(p);
         live_query const live(p);
-        def_use_chains const chains = def_use(p);
+        def_use_chains const chains = def_use_chains(p);
         irreducible += !loops(p.graph()).is_reducible();
         with_several_trees += depth_first(p.graph()).reachable != p.nodes();
         bool agree = agrees(live, p, known);
@@ -221,7 +221,7 @@ TEST_CASE("random programs in strict SSA form: the results agree with merge sets
         snapshot const p = draw_ssa(pick, {.nodes = 16, .is_reached = true}).program();
         merge_sets const other(p);
         live_query const live(p);
-        def_use_chains const chains = def_use(p);
+        def_use_chains const chains = def_use_chains(p);
         bool agree = true;
         for (value_id v = 0; v != p.values(); ++v)
             for (node_id n = 0; n != p.nodes(); ++n)
@@ -275,8 +275,8 @@ ids listed(std::span<Id const> row)
 TEST_CASE("chains list the steps that write a value and those that read it, twice for two reads in a step")
 {
     std::vector<ids> const uses = {{}, {0}, {1, 1}, {0}}, defs = {{0}, {1}, {}, {}};
-    def_use_chains const chains = def_use(sequence(
-        4, 3, [&](auto s) { return uses[s]; }, [&](auto s) { return defs[s]; }));
+    def_use_chains const chains =
+        def_use_chains(sequence(4, 3, [&](auto s) { return uses[s]; }, [&](auto s) { return defs[s]; }));
     CHECK(listed(chains.defs[0]) == ids{0});
     CHECK(listed(chains.uses[0]) == ids{1, 3});
     CHECK(listed(chains.uses[1]) == ids{2, 2});
@@ -297,7 +297,7 @@ TEST_CASE("a phi operand is used at the end of the predecessor, and by no step")
             s.use_at_end_of(0, 0);
         }
     };
-    def_use_chains const chains = def_use(flow(2, 2, next, effects));
+    def_use_chains const chains = def_use_chains(flow(2, 2, next, effects));
     CHECK(listed(chains.uses[0]) == ids{1});
     CHECK(listed(chains.uses_at_end[0]) == ids{0});
     CHECK(chains.uses_at_end[1].empty());
@@ -306,8 +306,8 @@ TEST_CASE("a phi operand is used at the end of the predecessor, and by no step")
 
 TEST_CASE("the empty program has no chains, and the minimal program has some")
 {
-    CHECK(def_use(snapshot()).node_of.empty());
-    CHECK(listed(def_use(archetype::program(3)).uses[1]) == ids{2});
+    CHECK(def_use_chains(snapshot()).node_of.empty());
+    CHECK(listed(def_use_chains(archetype::program(3)).uses[1]) == ids{2});
 }
 
 TEST_CASE("random programs: each touch is listed once at its value, in the order of the steps")
@@ -316,7 +316,7 @@ TEST_CASE("random programs: each touch is listed once at its value, in the order
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
         snapshot const p = draw_flow(pick).program();
-        def_use_chains const chains = def_use(p);
+        def_use_chains const chains = def_use_chains(p);
         for (value_id v = 0; v != p.values(); ++v) {
             ids uses, defs, nodes;
             for (node_id n = 0; n != p.nodes(); ++n)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/internal/storage_order.hpp>
 #include <sublet/analysis/versions.hpp>
 
 #include "../archetype.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/core/internal/affine.hpp>
 #include <sublet/core/symbolic_plan.hpp>
 
 #include "random_source.hpp"

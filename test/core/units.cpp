@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/core/internal/alignment.hpp>
+#include <sublet/core/internal/callables.hpp>
+#include <sublet/core/internal/range_lists.hpp>
 #include <sublet/core/units.hpp>
 
 #include "archetype.hpp"

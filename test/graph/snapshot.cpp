@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/internal/listed_steps.hpp>
 #include <sublet/graph/snapshot.hpp>
 
 #include "../random_source.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/internal/pressure.hpp>
+#include <sublet/core/internal/overwrite_pair.hpp>
 #include <sublet/ordering/detail/list_schedule.hpp>
 
 #include "../random_orders.hpp"

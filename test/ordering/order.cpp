@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/ordering/detail/order_pipeline.hpp>
 #include <sublet/ordering/order.hpp>
 
 #include "../network.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/core/internal/overwrite_pair.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
 
 #include "../random_orders.hpp"

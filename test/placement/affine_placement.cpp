@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/core/internal/affine.hpp>
 #include <sublet/placement/detail/affine_placement.hpp>
 
 #include "../random_batches.hpp"

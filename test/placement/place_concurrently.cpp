@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
+#include <sublet/core/internal/range_lists.hpp>
 #include <sublet/placement/internal/pack.hpp>
 #include <sublet/placement/internal/place_concurrently.hpp>
 

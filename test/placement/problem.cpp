@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/core/internal/placement_outcome.hpp>
 #include <sublet/core/placement_problem.hpp>
 
 #include <doctest/doctest.h>

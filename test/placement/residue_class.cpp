@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/core/internal/alignment.hpp>
 #include <sublet/placement/detail/residue_class.hpp>
 
 #include "../random_source.hpp"

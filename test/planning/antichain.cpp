@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
 #include <sublet/planning/detail/antichain.hpp>
 #include <sublet/sharing/detail/chains.hpp>
 

@@ -3,6 +3,7 @@
 // gives the same result as for the same program as a list or as a flow.
 #include <sublet/advise_memory.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
+#include <sublet/ordering/detail/orders.hpp>
 #include <sublet/ordering/order.hpp>
 #include <sublet/plan_flow.hpp>
 #include <sublet/plan_memory.hpp>

@@ -3,7 +3,10 @@
 // planted faults. With SUBLET_ROUNDS=50 in the environment there are fifty times as many programs, with
 // SUBLET_SEED=7 the seeds begin at 7.
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/core/internal/alignment.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/placement/internal/place_concurrently.hpp>
 #include <sublet/placement/place.hpp>

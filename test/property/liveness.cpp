@@ -306,7 +306,7 @@ TEST_CASE("queries of single values in strict SSA form agree with the live sets"
 {
     auto check_queries = [](snapshot const& p, liveness_tables const& truth) {
         live_query const query(p);
-        def_use_chains const chains = def_use(p);
+        def_use_chains const chains = def_use_chains(p);
         bool agree = true;
         for (value_id v = 0; v != p.values(); ++v)
             for (node_id n = 0; n != p.nodes(); ++n) {
@@ -319,7 +319,7 @@ TEST_CASE("queries of single values in strict SSA form agree with the live sets"
         check_queries(p, searched_liveness(p));
         flow_oracle const oracle(p);
         live_query const query(p);
-        def_use_chains const chains = def_use(p);
+        def_use_chains const chains = def_use_chains(p);
         for (value_id v = 0; v != p.values(); ++v)
             for (step_id s = 0; s != p.steps(); ++s)
                 CHECK(query.is_live_after(v, s, chains) == oracle.is_live_after(v, s));

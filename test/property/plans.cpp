@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Random programs with all features: the checker proves every plan, and no plan is worse than no sharing.
+#include <sublet/analysis/internal/pressure.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/sharing/color_intervals.hpp>

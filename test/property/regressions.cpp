@@ -2,6 +2,9 @@
 // Defects of earlier planners, each with the program that showed it. A program is a list of operations
 // `reads -> writes` on names; `h`, `k` and `z` are inputs. Every planner's result is proved valid under every
 // schedule, and each test checks in addition what the defect broke.
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
+#include <sublet/analysis/internal/storage_order.hpp>
 #include <sublet/analysis/versions.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/check_rewrite.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Random programs on 1 to 8 streams of a device with adversarial orders give the sequential results, in every
 // memory mode, by every kind of plan, at every check level. What a plan decides no executor asks the options.
+#include <sublet/analysis/internal/listed_steps.hpp>
 #include <sublet/execution/streams.hpp>
 
 #include "../random_program.hpp"

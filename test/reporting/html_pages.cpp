@@ -7,6 +7,7 @@
 
 #include "../random_source.hpp"
 
+#include <sublet/core/internal/placement_outcome.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/snapshot.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
 #include <sublet/rewriting/detail/happens_before.hpp>
 
 #include "../position_closure.hpp"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/internal/listed_steps.hpp>
+#include <sublet/analysis/internal/pressure.hpp>
+#include <sublet/core/internal/alignment.hpp>
 #include <sublet/sharing/in_place.hpp>
 
 #include "../operations.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/internal/flow_ranges.hpp>
 #include <sublet/sharing/in_place.hpp>
 
 #include <sublet/analysis/liveness.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
 #include <sublet/sharing/detail/range_matching.hpp>
 
 #include "../random_sharing.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/core/internal/overwrite_pair.hpp>
 #include <sublet/structures/internal/overwrite_matching.hpp>
 
 #include "../random_source.hpp"

@@ -2,224 +2,22 @@
 #ifndef SUBLET_ANALYSIS_FLATTEN_HPP
 #define SUBLET_ANALYSIS_FLATTEN_HPP
 
-/// Programs nested in the steps of programs: the tree, value numbers across it, the tree flattened to one
-/// program, and each program with the effects of its bodies. Flattening is O(V + E + touches), and O(b log b)
-/// for b bodies. Nothing is recursive: only memory limits the depth.
+/// A tree of programs made from nested ones, flattened to one program, and each program of it with the
+/// effects of its bodies. Flattening is O(V + E + touches), and O(b log b) for b bodies. Nothing is
+/// recursive: only memory limits the depth.
 
+#include <sublet/analysis/detail/list_bodies.hpp>
+#include <sublet/analysis/internal/tree_values.hpp>
+#include <sublet/analysis/program_tree.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-// --- program tree ----------------------------------------------------------------------------------------
-
-/// A tree of programs: steps contain bodies, which are loops, branches or run once, nested to any depth.
-///
-///     0: x = ...
-///     1: y = while ──────────────┐ body 1, a loop     capture   w is x, the outer value itself
-///     2: use y                   │ 0: b = f(a, w)     binding   a: at entry a copy of x, in later
-///                                └────────────────              iterations one of b; y: at exit one of a
-///
-/// Captures and bindings alone relate the values of a body to those of its parent: equal value ids in
-/// different programs mean nothing. A tree is built body by body, or by as_tree from p.bodies(n).
-
 namespace sublet {
-
-/// A program of a tree: 0 is the root, i is body i.
-struct program_body {
-    /// The members of a binding.
-    enum class binding_part : std::uint8_t { inner, initial, next, result };
-
-    /// The bodies of a step run in the order in which they were added; adjacent branches are one choice, and
-    /// exactly one of them runs. An empty program is a branch that does nothing.
-    enum class run_kind : std::uint8_t {
-        once,   ///< runs once
-        branch, ///< one of the adjacent branches runs
-        loop    ///< runs any number of times, possibly none
-    };
-
-    /// `inner` is another name of `outer`.
-    struct capture {
-        value_id inner = no_value; ///< of the body
-        value_id outer = no_value; ///< of its parent
-        friend bool operator==(program_body::capture, program_body::capture) = default;
-    };
-
-    /// Copies into and out of `inner`; each of the other values may be omitted.
-    struct binding {
-        /// Of the body: the target of the first two copies, the source of the last.
-        value_id inner = no_value;
-        value_id initial = no_value; ///< outer: copied into `inner` at entry
-        value_id next = no_value;    ///< inner: copied into `inner` before the next iteration
-        value_id result = no_value;  ///< outer: gets a copy of `inner` at exit
-        friend bool operator==(program_body::binding, program_body::binding) = default;
-    };
-
-    program_id parent = 0;  ///< the program that contains the body; lower than its own id
-    step_id step = no_step; ///< of the parent
-    program_body::run_kind kind = program_body::run_kind::once; ///< how often it runs
-    /// Values of the parent that it uses under names of its own.
-    std::vector<program_body::capture> captures;
-    std::vector<program_body::binding> bindings; ///< values that are copied at its borders
-    friend bool operator==(program_body const&, program_body const&) = default;
-};
-
-/// Regular, as a snapshot; a parent comes before its bodies. A program without control flow runs its nodes as
-/// they are listed.
-class program_tree {
-public:
-    program_tree() = default; // of the empty program
-    /// A tree without bodies.
-    /// Throws: precondition_error if an edge of an order leads back in the list.
-    explicit program_tree(snapshot const& root) : nested_{{as_listed(root), {}}} {}
-
-    /// How many programs there are, with the root.
-    [[nodiscard]] std::size_t size() const { return nested_.size(); }
-    /// Program i; 0 is the root.
-    [[nodiscard]] snapshot const& program_of(program_id i) const { return nested_[i].program; }
-    /// How program i is nested; without meaning for the root.
-    [[nodiscard]] program_body const& body(program_id i) const { return nested_[i].body; }
-
-    /// Nests a program in a step, after the bodies that it has. Returns the id of the body.
-    ///
-    /// Complexity: O(n log n), n = captures and bindings, and a copy of the body.
-    /// Throws:     precondition_error for an id out of range, a value that is captured or bound more than
-    ///             once, a result of two bindings, a `next` in a body that is no loop, and an edge of an
-    ///             order that leads back in the list.
-    program_id add_body(program_id parent, step_id step, program_body::run_kind kind, snapshot const& body,
-                        std::vector<program_body::capture> captures = {},
-                        std::vector<program_body::binding> bindings = {});
-
-    friend bool operator==(program_tree const&, program_tree const&) = default;
-
-private:
-    struct nested {
-        snapshot program;
-        program_body body;
-        friend bool operator==(nested const&, nested const&) = default;
-    };
-
-    static snapshot as_listed(snapshot const& p);
-    static bool are_distinct(std::vector<value_id>& values);
-    static void expect_valid_bindings(std::size_t outer, std::size_t inner, program_body::run_kind kind,
-                                      std::vector<program_body::capture> const& captures,
-                                      std::vector<program_body::binding> const& bindings);
-
-    table<program_id, nested> nested_ = std::vector<nested>(1);
-};
-
-namespace detail {
-
-/// The bodies of each step, in the order in which they run.
-class bodies_by_step {
-public:
-    /// Complexity: O(b log b), b = bodies.
-    explicit bodies_by_step(program_tree const& tree);
-    /// O(log bodies)
-    [[nodiscard]] std::span<program_id const> of(program_id parent, step_id step) const;
-
-private:
-    std::vector<std::uint64_t> key_; // parent and step, ascending
-    std::vector<program_id> body_;
-};
-
-template <class P>
-using body_list = decltype(std::declval<P const&>().bodies(node_id{}));
-template <class P>
-using body_item = std::remove_cvref_t<decltype(*std::begin(std::declval<body_list<P>&>()))>;
-
-/// The program of a body is a member or a pointer.
-template <class P>
-P const& body_program(P const& p)
-{
-    return p;
-}
-template <class P>
-P const& body_program(P* p)
-{
-    return *p;
-}
-
-template <class Item>
-using program_in = std::remove_cvref_t<decltype(body_program(std::declval<Item const&>().program))>;
-
-/// The members of a body in a user's IR; a node of one step may omit `step`, the index within its node.
-template <class Item>
-concept body_description = requires(Item const& b) {
-                               {
-                                   b.kind
-                                   } -> std::convertible_to<program_body::run_kind>;
-                               requires program<detail::program_in<Item>>;
-                               {
-                                   *std::begin(b.captures)
-                                   } -> std::convertible_to<program_body::capture>;
-                               {
-                                   *std::begin(b.bindings)
-                                   } -> std::convertible_to<program_body::binding>;
-                           };
-
-} // namespace detail
-
-/// A program with one member more: `bodies`.
-///
-/// Semantics:     p.bodies(n) are the programs nested in node n, in the order in which they run: by reference
-///                or as a span; by value only if their programs are pointers.
-/// Ordinary model: an IR with a list of regions in each operation.
-template <class P>
-concept nested_program = program<P> && requires(P const& p, node_id n) {
-                                           std::begin(p.bodies(n)) != std::end(p.bodies(n));
-                                           requires detail::body_description<detail::body_item<P>>;
-                                       };
-
-namespace detail {
-
-template <class P>
-concept lasting_bodies =
-    std::is_lvalue_reference_v<body_list<P>> || std::ranges::enable_borrowed_range<body_list<P>> ||
-    std::is_pointer_v<std::remove_cvref_t<decltype(std::declval<body_item<P> const&>().program)>>;
-
-/// A program with bodies still to be listed. Its type is erased, because programs of one type may contain
-/// programs of another type, and these again programs of the first.
-struct unlisted_program {
-    void const* at;
-    program_id number;
-    void (*list)(unlisted_program, program_tree&, std::vector<unlisted_program>&);
-};
-
-template <class P>
-void list_bodies(unlisted_program of, program_tree& tree, std::vector<unlisted_program>& open)
-{
-    if constexpr (nested_program<P>) {
-        static_assert(lasting_bodies<P>, "sublet: bodies(n) returns programs that do not outlive the call: "
-                                         "return a reference or a span, or bodies that hold pointers");
-        P const& p = *static_cast<P const*>(of.at);
-        std::size_t const count = tree.program_of(of.number).nodes();
-        for (node_id n = 0; n != count; ++n) {
-            for (auto&& b : p.bodies(n)) {
-                auto const steps = tree.program_of(of.number).steps_of(n);
-                step_id step = steps.first;
-                if constexpr (requires { to_number(+b.step); }) step += to_number(+b.step);
-                else
-                    SUBLET_EXPECTS(steps.last - steps.first == 1,
-                                   "sublet: a body does not say in which step of its node it is nested");
-                SUBLET_EXPECTS(step >= steps.first && step < steps.last,
-                               "sublet: a body is nested in step %, but its node has steps % to %", step,
-                               steps.first, steps.last - 1);
-                std::vector<program_body::capture> captures;
-                std::vector<program_body::binding> bindings;
-                for (program_body::capture c : b.captures) captures.push_back(c);
-                for (program_body::binding i : b.bindings) bindings.push_back(i);
-                auto const& body = body_program(b.program);
-                program_id const number = tree.add_body(of.number, step, b.kind, body, captures, bindings);
-                open.push_back({&body, number, &list_bodies<std::remove_cvref_t<decltype(body)>>});
-            }
-        }
-    }
-}
-
-} // namespace detail
 
 /// The tree of a program with nodes that contain programs, to any depth.
 ///
@@ -238,39 +36,6 @@ template <nested_program P>
     return tree;
 }
 
-// --- tree values -----------------------------------------------------------------------------------------
-
-/// Numbers the values of a tree of programs: one number for all names of a value.
-///
-///     program 0        a   b              0  1
-///     body 1           c   d = b          2  1       d captures b
-///     body of that     e = d   f          1  3       e captures d, so it is b as well
-///
-/// A captured value has the number of the outer value. The others get new numbers, by program, then by value.
-
-namespace detail {
-
-struct tree_values {
-    table<program_id, table<value_id, value_id>> flat_of; ///< the number of each value of each program
-    table<value_id, tree_value> value_of;                 ///< of each number: the outermost of its names
-    friend bool operator==(tree_values const&, tree_values const&) = default;
-};
-
-/// Complexity: O(values) of all programs.
-/// Throws:     precondition_error for more values than 32-bit ids.
-[[nodiscard]] tree_values number_values(program_tree const& tree);
-
-/// By number: the root that it is a view of, or itself.
-///
-/// Requires:   `alias_of`, by program and value, is the value that it is a view of; empty: no views. Entries
-///             of captured values are ignored.
-/// Complexity: O(values).
-/// Throws:     precondition_error as aliases().
-[[nodiscard]] table<value_id, value_id> view_roots(tree_values const& values,
-                                                   table<program_id, std::vector<value_id>> const& alias_of);
-
-} // namespace detail
-
 // --- flat tree -------------------------------------------------------------------------------------------
 
 /// The result of flatten(): one program with control flow, and the origin of its values and steps.
@@ -279,7 +44,8 @@ struct tree_values {
 ///     step_of        whole   beginning   move    whole     end          part
 ///                    0, 0    0, 1        1, 0    1, 0      0, 1         program and step, or body and move
 
-/// For spare values, from `first_spare` on, `value_of` is the value that they hold a copy of.
+/// `flat_of[i][v]` is the flat value that value v of program i is, and `value_of[f]` the outermost name of
+/// flat value f; of a spare value, from `first_spare` on, that of the value that it holds a copy of.
 struct flat_tree : detail::tree_values {
     /// What a flat step stands for.
     enum class part : std::uint8_t {
@@ -372,22 +138,13 @@ struct flat_tree : detail::tree_values {
 /// not all branches of a choice define. A step with bodies may run again if it and all steps of its bodies
 /// say so.
 
-namespace detail {
-
-/// By program and value: whether a step of the program or of a nested body writes it.
-table<program_id, table<value_id, unsigned char>> written_in(program_tree const& tree);
-
-/// Ensures:    nodes, edges, values, steps and in-place pairs are those of `program`; a step without bodies
+/// All programs of a tree, each with what its bodies touch.
+///
+/// Ensures:    nodes, edges, values, steps and in-place pairs are those of the program; a step without bodies
 ///             keeps its touches, one with bodies has them first. A value that the step itself defines and a
 ///             body captures is not used by it: the bodies fill it.
-/// Complexity: O(touches) of the whole tree, O(b log b) for its b bodies; the touches of a step for each
-///             value that its bodies capture or bind, and for each result the bindings of adjacent branches.
-/// Throws:     precondition_error if `program` is not in the tree.
-[[nodiscard]] snapshot with_captures(program_tree const& tree, program_id program = 0);
-
-} // namespace detail
-
-/// with_captures() of each program; the tables of the tree, O(touches + b log b), are computed once.
+/// Complexity: O(touches) of all programs, O(b log b) for b bodies; the touches of a step for each value that
+///             its bodies capture or bind, and for each result the bindings of adjacent branches.
 [[nodiscard]] table<program_id, snapshot> each_with_captures(program_tree const& tree);
 
 } // namespace sublet

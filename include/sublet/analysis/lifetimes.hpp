@@ -3,10 +3,11 @@
 #define SUBLET_ANALYSIS_LIFETIMES_HPP
 
 /// Groups values and their views into buffers, and computes the live range of each in a given sequential
-/// order, in O(nodes + values + touches), and the live bytes at each position. Their peak is a lower bound on
-/// every plan in this order. An order that breaks the program is reported with its value and position.
+/// order, in O(nodes + values + touches). An order that breaks the program is reported with its value and
+/// position.
 
 #include <sublet/core/counterexample.hpp>
+#include <sublet/core/internal/callables.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -76,17 +77,6 @@ template <class AliasOf>
 /// use ends where the writes of its step begin. The order is only checked: it is an error if a use
 /// precedes its def, or if a write moves across another access of the same bytes.
 
-namespace detail {
-
-/// The steps by position, if the nodes run in `order` (empty: 0, 1, 2 ...), each with its steps in sequence.
-///
-/// Complexity: O(nodes + steps).
-/// Throws:     precondition_error if `order` does not name every node once.
-[[nodiscard]] table<position_id, step_id> steps_in_order(snapshot const& p,
-                                                         std::vector<node_id> const& order);
-
-} // namespace detail
-
 /// The live range of each value in one order. Converts to false if the order cannot be run: the error is the
 /// first value, by position and then by value, that is needed before it is there (at the end: at position
 /// `positions`); or, if there is none, a write that moves. Then the ranges are meaningless.
@@ -95,14 +85,6 @@ struct live_ranges : verdict {
     table<value_id, live_range> of;
     std::uint32_t positions = 0; ///< how many positions the order has
 };
-
-namespace detail {
-
-/// The first position after which an edge leads to a node that is not later in the order.  O(V + E)
-/// Requires: `order` is empty or names every node once.
-std::optional<counterexample> first_backward_edge(snapshot const& p, std::vector<node_id> const& order);
-
-} // namespace detail
 
 /// The order of the nodes, and what keeps values alive beyond their touches.
 struct lifetimes_options {
@@ -189,7 +171,7 @@ template <detail::listed L>
 /// Size, pool and pin are those of the root (a pin on a view pins the buffer as well); alignments combine by
 /// lcm, roles by union, and the live range is the hull. A view may cover only part of the bytes, and holds
 /// all of the storage. The alignment of a view counts if its offset in the root is a multiple of it;
-/// planners refuse another (detail/unclear.hpp). A view that ends beyond its root prevents a plan.
+/// planners refuse another (internal/unclear.hpp). A view that ends beyond its root prevents a plan.
 
 struct buffer {
     /// The value that its views and in-place results are parts of; it names the buffer.
@@ -236,49 +218,6 @@ struct buffer_table {
 /// Complexity: O(values) time and memory.
 /// Throws:     precondition_error for a property without one entry per value, alignment 0, or cyclic views.
 [[nodiscard]] buffer_table gather_buffers(live_ranges const& lives, plan_options const& options);
-
-// --- pressure --------------------------------------------------------------------------------------------
-
-///     position      0    1    2    3
-///     a: 64       [=========)
-///     b: 32            [=========)
-///     c: 16                 [=========)
-///     live          64   96   48   16        peak 96, at position 1
-
-namespace detail {
-
-struct memory_pressure {
-    table<position_id, byte_count> live_bytes; ///< at each position
-    byte_count peak = 0;
-    position_id peak_position = 0; ///< the first position with `peak` live bytes
-};
-
-/// Of the bytes that are allocated and freed at each position.
-[[nodiscard]] memory_pressure pressure_of(table<position_id, byte_count> const& allocated,
-                                          table<position_id, byte_count> const& freed);
-
-/// Requires:   no live range ends after `positions`.
-/// Complexity: O(buffers + positions) time, O(positions) memory; each callable at most once per buffer.
-/// Throws:     precondition_error if that is broken, a size is negative, or live bytes reach 2^64 - 1.
-template <detail::live_range_function Lives, detail::size_function Sizes>
-[[nodiscard]] memory_pressure pressure(std::size_t buffers, Lives lives, Sizes sizes, std::uint32_t positions)
-{
-    // Bytes allocated at p are live at p, bytes freed at p were live before p: no sum exceeds a live total.
-    table<position_id, byte_count> allocated(positions, 0), freed(std::size_t{positions} + 1, 0);
-    for (buffer_id b = 0; b != buffers; ++b) {
-        live_range const life = detail::call_user(lives, +b);
-        if (is_empty(life)) continue;
-        SUBLET_EXPECTS(life.last <= positions,
-                       "sublet: the live range of buffer % ends at position %, beyond the last position %", b,
-                       life.last, positions);
-        byte_count const size = detail::to_byte_count(detail::call_user(sizes, +b));
-        allocated[life.first] = checked_add(allocated[life.first], size);
-        freed[life.last] = checked_add(freed[life.last], size);
-    }
-    return pressure_of(allocated, freed);
-}
-
-} // namespace detail
 
 } // namespace sublet
 

@@ -10,6 +10,7 @@
 #include <sublet/analysis/control_flow.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
+#include <sublet/graph/internal/edge_rules.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/structures/internal/bit_rows.hpp>
@@ -30,20 +31,18 @@
 
 namespace sublet {
 
-namespace detail {
-
+/// The steps that define and use each value, and the node of each step.
 struct def_use_chains {
+    /// The chains of a program. A step that touches a value twice in the same way is listed twice.
+    ///
+    /// Complexity: O(nodes + values + touches) time and memory.
+    explicit def_use_chains(snapshot const& p);
+
     csr_rows<value_id, step_id> defs;        ///< the steps that write each value, ascending
     csr_rows<value_id, step_id> uses;        ///< the steps that read it, early or not, ascending
     csr_rows<value_id, node_id> uses_at_end; ///< the nodes at the end of which it is read
     table<step_id, node_id> node_of;         ///< the node of each step
 };
-
-/// Ensures:    a step that touches a value twice in the same way is listed twice.
-/// Complexity: O(nodes + values + touches) time and memory.
-[[nodiscard]] def_use_chains def_use(snapshot const& p);
-
-} // namespace detail
 
 // --- live query ------------------------------------------------------------------------------------------
 
@@ -67,11 +66,11 @@ struct def_use_chains {
 ///             the number of edges between search trees.
 /// Throws:     precondition_error for a node that does not exist.
 class live_query {
-    static node_id node_of_def(value_id v, detail::def_use_chains const& chains)
+    static node_id node_of_def(value_id v, def_use_chains const& chains)
     {
         return chains.node_of[chains.defs[v].front()];
     }
-    static auto uses_of(value_id v, detail::def_use_chains const& chains)
+    static auto uses_of(value_id v, def_use_chains const& chains)
     {
         return [v, &chains](auto is_relevant) {
             for (step_id s : chains.uses[v])
@@ -129,17 +128,17 @@ public:
     /// For a value of a program with these edges, given by its chains. A value without a def is live nowhere.
     ///
     /// Complexity: another O(uses of the value) for `is_live_after`.
-    [[nodiscard]] bool is_live_in(value_id v, node_id n, detail::def_use_chains const& chains) const
+    [[nodiscard]] bool is_live_in(value_id v, node_id n, def_use_chains const& chains) const
     {
         return chains.defs[v].size() != 0 && is_needed(n, node_of_def(v, chains), uses_of(v, chains));
     }
     /// The same where node n ends.
-    [[nodiscard]] bool is_live_out(value_id v, node_id n, detail::def_use_chains const& chains) const
+    [[nodiscard]] bool is_live_out(value_id v, node_id n, def_use_chains const& chains) const
     {
         return chains.defs[v].size() != 0 && is_needed_at_end(n, node_of_def(v, chains), uses_of(v, chains));
     }
     /// The same behind step s.
-    [[nodiscard]] bool is_live_after(value_id v, step_id s, detail::def_use_chains const& chains) const;
+    [[nodiscard]] bool is_live_after(value_id v, step_id s, def_use_chains const& chains) const;
 
 private:
     void prepare(snapshot const& given)

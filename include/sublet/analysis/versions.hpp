@@ -18,57 +18,6 @@
 #include <optional>
 #include <vector>
 
-// --- storage order ---------------------------------------------------------------------------------------
-
-/// Storage order: the waits needed because bytes are written more than once.
-///
-///     0: def a        ┌──────► 3: write a                       2 reads a: it waits for 0, by data
-///     2: use a  ──────┘                                         3 has to wait for 2
-///
-/// If each byte is written once, data dependences suffice. Otherwise a read waits for the write before it,
-/// and a write for the reads of the bytes that it overwrites.
-
-namespace sublet {
-namespace detail {
-
-/// Touches in listed order. Each has an index: those of steps come first, then the edge uses.
-struct listed_touches {
-    snapshot const& p;
-    table<position_id, step_id> steps;
-    table<step_id, node_id> node_of;
-    csr_rows<node_id, std::uint32_t> ends; // of each node: the indices of the edge uses at its end
-
-    listed_touches(snapshot const& program, std::vector<node_id> const& order);
-    std::size_t first_touch(step_id s) const { return p.touches({0, s}).size(); }
-    std::size_t step_touch_count() const { return first_touch(step_id::of(p.steps())); }
-
-    /// Calls visit(index, touch) for the reads of the step, its writes, and the reads at the end of its node.
-    template <class Visit>
-    void each(step_id s, Visit visit) const
-    {
-        std::size_t touch_index = first_touch(s);
-        for (touch t : p.touches(s)) visit(touch_index++, t);
-        node_id const n = node_of[s];
-        if (s + 1 != p.steps_of(n).last) return;
-        for (std::uint32_t i : ends[n])
-            visit(step_touch_count() + i, touch{p.edge_uses()[i].value, touch::access::use});
-    }
-};
-
-/// The waits that ordered bytes need beyond data, edges and nodes, if the nodes are listed in `order`.
-///
-/// Ensures:    with these waits, two accesses of one byte of which one writes run in listed order in every
-///             execution. No wait repeats a direct one: an edge, a read of a value that the same or a later
-///             step of the node makes, or the order within the node. Ascending, each once. Waits that others
-///             imply are left out where reads of some bytes alternate with writes of parts of them.
-/// Complexity: O(V + E + values + (touches log segments + waits) log segments) time, O(V + E + values +
-///             segments + touches log segments + waits) memory. There may be r w waits where r steps read all
-///             of some bytes after w others wrote parts of them, or before.
-[[nodiscard]] std::vector<handoff> storage_order(snapshot const& p, ordered_bytes const& bytes,
-                                                 std::vector<node_id> const& order = {});
-
-} // namespace detail
-
 // --- versions --------------------------------------------------------------------------------------------
 
 ///     0: def a              0: def a              a is value 0, b value 1
@@ -80,6 +29,8 @@ struct listed_touches {
 /// names its def: 2 has to wait for 1 only if a and a' are the same bytes. Some values keep their storage,
 /// such as those of the caller. Their versions are views of the first one: a step that defines such a value
 /// makes the view and writes through it, so the accesses of that storage keep their order.
+
+namespace sublet {
 
 /// The first version of a value has its id. Further versions follow after all values, in listed order.
 /// Converts to false if the listed order is none: a step uses a value that is first defined later, or an edge
@@ -94,11 +45,6 @@ struct versioned_program : verdict {
 };
 
 namespace detail {
-
-/// The program with its touches renamed to `name`, by index of the touch. A step that reads and makes one
-/// value may do so in place; a def of a version that `is_kept` makes a view and writes through it.
-snapshot renamed(snapshot const& p, listed_touches const& listed, std::size_t versions,
-                 std::vector<value_id> const& name, table<value_id, unsigned char> const& is_kept = {});
 
 struct version_options {
     per_value<value_role> role = value_role::intermediate;

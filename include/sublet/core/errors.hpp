@@ -8,10 +8,9 @@
 ///     SUBLET_EXPECTS(!sizes.empty(), "sublet: there are no sizes");
 ///     SUBLET_EXPECTS(value < blobs, "sublet: value % is named, but there are only % values", value, blobs);
 
+#include <sublet/core/internal/sentence_part.hpp>
 #include <sublet/impl/config.hpp>
 
-#include <concepts>
-#include <cstdint>
 #include <exception>
 
 namespace sublet {
@@ -29,22 +28,6 @@ private:
 };
 
 namespace detail {
-
-/// A number, or a name, in a sentence about a violated precondition.
-struct sentence_part {
-    /// Of an integer, or of a class that converts to one, as ids do.
-    template <class N>
-        requires requires(N const& n) { requires std::integral<decltype(+n)>; }
-    constexpr sentence_part(N const& n)
-        : text(+n < 0 ? "-" : nullptr),
-          number(+n < 0 ? 0 - static_cast<std::uint64_t>(+n) : static_cast<std::uint64_t>(+n))
-    {
-    }
-    constexpr sentence_part(char const* name) : text(name) {}
-
-    char const* text; // nullptr: a number; "-": a negative one
-    std::uint64_t number = 0;
-};
 
 /// Throws the sentence, each `%` in it replaced by one part; without exceptions prints it and aborts. The
 /// choice is made where the library is compiled: in every file that includes it, or once for

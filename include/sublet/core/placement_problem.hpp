@@ -104,14 +104,6 @@ struct placement_problem {
     placement_problem::clock_table clocks = {}; ///< not together with gaps or colocations
 };
 
-namespace detail {
-
-/// One more than the highest pool id that the problem names.
-/// Throws: precondition_error for a pool id beyond 65535: pools are numbered densely.
-[[nodiscard]] std::size_t pool_count(placement_problem const& problem);
-
-} // namespace detail
-
 // --- result ----------------------------------------------------------------------------------------------
 
 /// The offsets of a problem, with the height, the bound and the proof of each pool.
@@ -189,35 +181,6 @@ struct placement : verdict {
     bool is_timed_out = false;  ///< a time limit or a stop request may have changed the result
 };
 
-namespace detail {
-
-/// The status that height and bound imply; a pool that cannot be placed at any height is infeasible.
-[[nodiscard]] constexpr placement::outcome status_of(byte_count height, byte_count bound, byte_count capacity,
-                                                     placement::objective objective = {}) noexcept
-{
-    if (bound > capacity || bound == no_limit) return placement::outcome::infeasible;
-    if (height > capacity) return placement::outcome::limit;
-    bool const is_met = height == bound || objective == placement::objective::fit;
-    return is_met ? placement::outcome::optimal : placement::outcome::feasible;
-}
-
-[[nodiscard]] inline pool_limits limits_of(placement_problem const& problem, pool_id pool)
-{
-    return pool < problem.pools.size() ? problem.pools[pool] : pool_limits{};
-}
-
-void set_overall_status(placement& all);
-
-/// What does not fit in the first pool with the worst status, in terms of buffers; none if all fit.
-[[nodiscard]] std::optional<counterexample> why_not_placed(placement_problem const& problem,
-                                                           placement const& placed);
-
-} // namespace detail
-
 } // namespace sublet
-
-#if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/core/impl/placement_problem.ipp>
-#endif
 
 #endif

@@ -9,7 +9,9 @@
 ///     plan_options options{.bytes = sizes, .alignment = 64};
 ///     memory_plan const plan = plan_memory(program, options).plan;
 
+#include <sublet/core/internal/callables.hpp>
 #include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/internal/value_property.hpp>
 #include <sublet/core/units.hpp>
 
 #include <concepts>
@@ -76,48 +78,6 @@ inline constexpr pool_id no_pool = -1; ///< names no pool
 ///
 /// They are stored by value, so options can be stored, copied and returned; a `std::span` refers to its
 /// table. A pointer is none of the three.
-
-namespace detail {
-
-/// Converts to T without loss of meaning: no fraction, character or bool becomes a size, no pointer a bool.
-template <class X, class T>
-concept readable_as = std::convertible_to<X, T> &&
-                      (is_id<T> || (integer<T> ? integer_like<std::remove_cvref_t<X>>
-                                               : !std::is_pointer_v<std::decay_t<X>> &&
-                                                     !std::is_floating_point_v<std::remove_cvref_t<X>>));
-
-template <class X, class T, class Id = value_id>
-concept value_callable = std::invocable<X const&, Id> && readable_as<std::invoke_result_t<X const&, Id>, T>;
-
-template <class X, class T, class Id = value_id>
-concept value_table = !value_callable<X, T, Id> && requires(X const& x, Id i) {
-    { x[i] } -> readable_as<T>;
-    { x.size() } -> std::convertible_to<std::size_t>;
-};
-
-template <class X, class T, class Id = value_id>
-concept value_constant = !value_callable<X, T, Id> && !value_table<X, T, Id> && readable_as<X, T>;
-
-/// As `call_user`: the index type of a user's table may be `int`.
-template <class X, class Id>
-constexpr decltype(auto) look_up(X const& table, Id v)
-{
-#if defined(__GNUC__) || defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-#endif
-    return table[v];
-#if defined(__GNUC__) || defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
-}
-
-template <class X, class T, class Id = value_id>
-inline constexpr bool is_value_property =
-    value_callable<X, T, Id> || value_table<X, T, Id> || value_constant<X, T, Id>;
-
-} // namespace detail
 
 /// A property of every value, or of every thing of another kind. T is the type of the property.
 ///
@@ -346,60 +306,7 @@ struct plan_options {
     sublet::effort effort = sublet::effort::balanced; ///< the work of each search
 };
 
-namespace detail {
-
-/// The options that a public call works with: those given or, if one of their properties is a callable, a
-/// copy with the table of its results. So each callable is called once for each value, whatever the call
-/// calls.
-///
-/// Requires:   the given options outlive it; they are not copied if no property is a callable.
-/// Complexity: O(properties); with a callable O(count) for each property.
-template <class Options>
-class asked_options {
-public:
-    /// With these properties as tables, of `count` entries each.
-    template <class... Property>
-    explicit asked_options(Options const& given, [[maybe_unused]] std::size_t count = 0,
-                           Property Options::*... properties)
-        : given_(&given)
-    {
-        (ask(properties, count), ...);
-    }
-    /// The property is a table from here on.
-    template <class T, class Id>
-    void ask(per_value<T, Id> Options::* property, std::size_t count)
-    {
-        if ((given_->*property).is_callable()) own().*property = (given_->*property).tabulate(count);
-    }
-    [[nodiscard]] Options const& operator*() const { return own_.empty() ? *given_ : own_.front(); }
-    [[nodiscard]] Options const* operator->() const { return &**this; }
-    /// A copy that may be changed.
-    [[nodiscard]] Options& own()
-    {
-        if (own_.empty()) own_.push_back(*given_);
-        return own_.front();
-    }
-
-private:
-    Options const* given_;
-    std::vector<Options> own_; // at most one
-};
-
-} // namespace detail
-
 // --- plan ------------------------------------------------------------------------------------------------
-
-namespace detail {
-
-/// The index of the row of v among rows that ascend by value, or their number.  O(log rows)
-template <class Rows>
-[[nodiscard]] std::size_t find_value(Rows const& rows, value_id v)
-{
-    std::size_t const at = partition_point(rows.size(), [&](std::size_t i) { return rows[i].value >= v; });
-    return at != rows.size() && rows[at].value == v ? at : rows.size();
-}
-
-} // namespace detail
 
 /// A plan as data: which buffers share a slot, or at which offset each buffer lies.
 ///
@@ -562,18 +469,6 @@ private:
     /// Its index in `empty`, or their number.
     [[nodiscard]] std::size_t find_empty(value_id v) const { return detail::find_value(empty, v); }
 };
-
-namespace detail {
-
-/// A result that may be written over an operand, by the ids of their buffers.
-struct overwrite_pair {
-    buffer_id in = no_buffer;
-    buffer_id out = no_buffer;
-    byte_count saved = 0; ///< the size of `out`: the same in all its pairs
-    friend bool operator==(overwrite_pair const&, overwrite_pair const&) = default;
-};
-
-} // namespace detail
 
 } // namespace sublet
 

@@ -14,6 +14,7 @@
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/graph/concepts.hpp>
+#include <sublet/graph/internal/said_views.hpp>
 #include <sublet/graph/snapshot.hpp>
 
 #include <atomic>

@@ -6,6 +6,8 @@
 /// planned and run later, any number of times. A recorded call gives access to its declared values only;
 /// others throw. Source: operations with read and write blocks as in Apache SINGA (pull request 626, 2020).
 
+#include <sublet/core/internal/alignment.hpp>
+#include <sublet/core/internal/vectors.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/execution/cpu.hpp>

@@ -23,6 +23,7 @@
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/execution/stream_schedule.hpp>
+#include <sublet/graph/internal/said_views.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
 

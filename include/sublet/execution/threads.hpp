@@ -15,6 +15,7 @@
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
+#include <sublet/graph/internal/said_views.hpp>
 #include <sublet/graph/snapshot.hpp>
 
 #include <algorithm>

@@ -7,13 +7,16 @@
 /// contiguous. All algorithms run on this copy. Boost is not included.
 
 #include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/internal/vectors.hpp>
 #include <sublet/core/units.hpp>
+#include <sublet/graph/internal/argument_errors.hpp>
+#include <sublet/graph/internal/graph_requirements.hpp>
+#include <sublet/graph/internal/id_lists.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <initializer_list>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -31,74 +34,6 @@
 /// `cursor`: <iterator> costs more compile time than this header.
 
 namespace sublet {
-namespace detail {
-
-/// Can be dereferenced, incremented and compared, but need not be assignable: the iterators of a Boost
-/// `filtered_graph` with a capturing lambda are not.
-template <class I>
-concept cursor = std::copy_constructible<I> && requires(I i, I const& c) {
-                                                   *c;
-                                                   {
-                                                       ++i
-                                                       } -> std::same_as<I&>;
-                                                   {
-                                                       c == c
-                                                       } -> std::convertible_to<bool>;
-                                               };
-
-template <class R>
-concept cursor_pair = requires(R range) {
-                          requires cursor<std::remove_cvref_t<decltype(range.first)>>;
-                          {
-                              range.first == range.second
-                              } -> std::convertible_to<bool>;
-                      };
-
-template <class R>
-using item_of = std::remove_cvref_t<decltype(*std::declval<R&>().first)>;
-
-template <class G>
-concept has_vertices = requires(G const& g) {
-                           {
-                               vertices(g)
-                               } -> cursor_pair;
-                       };
-
-template <class G>
-using vertex_of = item_of<decltype(vertices(std::declval<G const&>()))>;
-
-template <class V>
-concept has_order = std::copyable<V> && requires(V const& v) {
-                                            {
-                                                v < v
-                                                } -> std::convertible_to<bool>;
-                                        };
-
-template <class G>
-concept has_out_edges =
-    has_vertices<G> && has_order<vertex_of<G>> && requires(G const& g, vertex_of<G> const& v) {
-                                                      {
-                                                          out_edges(v, g)
-                                                          } -> cursor_pair;
-                                                  };
-
-template <class G>
-using edge_of = item_of<decltype(out_edges(std::declval<vertex_of<G> const&>(), std::declval<G const&>()))>;
-
-template <class G>
-concept has_target = has_out_edges<G> && requires(G const& g, edge_of<G> const& e) {
-                                             {
-                                                 target(e, g)
-                                                 } -> std::convertible_to<vertex_of<G>>;
-                                         };
-
-/// A list of lists: it has no functions that ADL could find. Named so that compilers print what to do.
-template <class G>
-inline constexpr bool needs_as_graph =
-    !detail::has_vertices<G> && requires(G const& g) { (*g.begin()).begin(); };
-
-} // namespace detail
-
 /// A graph by three free functions, which ADL finds: `vertices`, `out_edges` and `target`.
 ///
 /// Semantics:     the same vertex always yields the same edges in the same order, from each new call; every
@@ -293,137 +228,6 @@ private:
     std::vector<Item> item_;
 };
 
-namespace detail {
-
-template <class R>
-inline constexpr bool is_initializer_list = false;
-template <class E>
-inline constexpr bool is_initializer_list<std::initializer_list<E>> = true;
-
-/// A list that still exists after the call that returned it; an `initializer_list` does not.
-template <class R>
-concept returned_list = !
-std::is_void_v<R> && !is_initializer_list<std::remove_cvref_t<R>>;
-
-/// A container by reference or by value, or a view of an existing one. Text is not a list of ids.
-template <class R, class Id>
-concept id_range = returned_list<R> && requires(std::remove_reference_t<R>& list) {
-    std::begin(list) != std::end(list);
-    requires std::convertible_to<decltype(*std::begin(list)), Id>;
-};
-
-/// A list of lists by id: anything with [] and size().
-template <class T, class Id>
-concept id_table = requires(T const& table, std::size_t i) {
-    table[i];
-    { table.size() } -> std::convertible_to<std::size_t>;
-    requires id_range<decltype(table[i]), Id>;
-};
-
-/// A callable that takes a thing and returns a list of ids, or a table of such lists where things are
-/// numbers.
-template <class F, class From, class Id>
-concept id_list_function =
-    (std::invocable<F&, From> && id_range<std::invoke_result_t<F&, From>, Id>) ||
-    (!std::invocable<F&, From> && integer_like<std::remove_cvref_t<From>> && id_table<F, Id>);
-
-/// Throws: precondition_error if a table has not one list for each of `count` ids.
-template <class F>
-constexpr void expect_lists(F const& lists, std::size_t count, char const* name)
-{
-    if constexpr (requires {
-                      { lists.size() } -> std::convertible_to<std::size_t>;
-                  })
-        SUBLET_EXPECTS(static_cast<std::size_t>(lists.size()) == count,
-                       "sublet: the table of % has % lists, for % nodes", name,
-                       static_cast<std::size_t>(lists.size()), count);
-}
-
-/// The list of an id.
-/// Throws: precondition_error if a table has no list for it.
-template <class F, class From>
-constexpr decltype(auto) list_of(F& lists, From const& of)
-{
-    if constexpr (std::invocable<F&, From const&>) {
-        return call_user(lists, of);
-    } else {
-        SUBLET_EXPECTS(+of < lists.size(), "sublet: a table has a list for each of % ids, and none for id %",
-                       static_cast<std::size_t>(lists.size()), of);
-        return std::as_const(lists)[static_cast<std::size_t>(of)];
-    }
-}
-
-// Parameters of deleted overloads, which exist where no other overload applies: compilers print them, and their
-// names are the reason.
-
-template <class... Given>
-struct an_id_is_an_integer {};
-template <class Callable>
-struct a_callable_takes_one_id {};
-struct a_callable_returns_its_list {}; // and not void
-struct the_array_of_an_initializer_list_is_gone {};
-template <class Id, class List>
-struct a_list_holds_integers_or_ids_of {};
-template <class Id>
-struct effects_take_this_and_a_sink {};
-template <class Nested>
-struct a_nested_list_needs_as_graph {};
-template <class G>
-struct a_graph_has_vertices {};
-template <class Vertex>
-struct vertices_have_an_order {};
-template <class G>
-struct a_graph_has_out_edges {};
-template <class G>
-struct a_graph_has_target {};
-
-template <class From, class Id, class F, class... Others>
-auto find_list_problem()
-{
-    if constexpr (sizeof...(Others) != 0 && id_list_function<F, From, Id>) {
-        return find_list_problem<From, Id, Others...>();
-    } else if constexpr (!std::invocable<F&, From>) {
-        return a_callable_takes_one_id<F>{};
-    } else {
-        using list = std::invoke_result_t<F&, From>;
-        if constexpr (std::is_void_v<list>) return a_callable_returns_its_list{};
-        else if constexpr (!returned_list<list>) return the_array_of_an_initializer_list_is_gone{};
-        else return a_list_holds_integers_or_ids_of<Id, std::remove_cvref_t<list>>{};
-    }
-}
-/// Why one of the callables is no id_list_function from `From` to `Id`.
-template <class From, class Id, class... Callables>
-using list_problem = decltype(find_list_problem<From, Id, Callables...>());
-
-template <class Nodes, class Successors, class... Callables>
-auto find_node_problem()
-{
-    if constexpr (!id_number<Nodes>) return an_id_is_an_integer<Nodes>{};
-    else if constexpr (sizeof...(Callables) == 0 || !id_list_function<Successors, node_id, node_id>)
-        return list_problem<node_id, node_id, Successors>{};
-    else return list_problem<node_id, value_id, Callables...>{};
-}
-/// The same of a node id, where the callables are of so many nodes and not of a graph.
-template <class Nodes, class... Callables>
-using node_problem = decltype(find_node_problem<Nodes, Callables...>());
-
-template <class G, class... Callables>
-auto find_graph_problem()
-{
-    if constexpr (needs_as_graph<G>) return a_nested_list_needs_as_graph<G>{};
-    else if constexpr (!has_vertices<G>) return a_graph_has_vertices<G>{};
-    else if constexpr (!has_order<vertex_of<G>>) return vertices_have_an_order<vertex_of<G>>{};
-    else if constexpr (!has_out_edges<G>) return a_graph_has_out_edges<G>{};
-    else if constexpr (!has_target<G>) return a_graph_has_target<G>{};
-    else if constexpr (sizeof...(Callables) < 2) return effects_take_this_and_a_sink<vertex_of<G>>{};
-    else return list_problem<vertex_of<G> const&, value_id, Callables...>{};
-}
-/// Why G is no graph, or why the callables do not take its vertices.
-template <class G, class... Callables>
-using graph_problem = decltype(find_graph_problem<G, Callables...>());
-
-} // namespace detail
-
 /// A graph with nodes 0, 1, 2 ... and the successors of each as a row. It models `graph`.
 class csr_graph : public csr_rows<node_id, node_id> {
 public:
@@ -478,40 +282,6 @@ public:
 
     friend bool operator==(csr_graph const&, csr_graph const&) = default;
 };
-
-namespace detail {
-
-/// The values with the numbers of some nodes. Refers to the list of these.
-class values_of_nodes {
-public:
-    class cursor {
-    public:
-        using value_type = value_id;
-        using difference_type = std::ptrdiff_t;
-
-        cursor() = default;
-        explicit cursor(node_id const* at) : at_(at) {}
-        value_id operator*() const { return value_id::of(+*at_); }
-        cursor& operator++() { return ++at_, *this; }
-        cursor operator++(int) { return cursor(at_++); }
-        friend bool operator==(cursor, cursor) = default;
-
-    private:
-        node_id const* at_ = nullptr;
-    };
-
-    explicit values_of_nodes(std::span<node_id const> nodes) : nodes_(nodes) {}
-    [[nodiscard]] cursor begin() const { return cursor(nodes_.data()); }
-    [[nodiscard]] cursor end() const { return cursor(nodes_.data() + nodes_.size()); }
-    [[nodiscard]] std::size_t size() const { return nodes_.size(); }
-    [[nodiscard]] bool empty() const { return nodes_.empty(); }
-    [[nodiscard]] value_id operator[](std::size_t i) const { return value_id::of(+nodes_[i]); }
-
-private:
-    std::span<node_id const> nodes_;
-};
-
-} // namespace detail
 
 /// The graph in which node n has the successors `successors(n)`. The list is copied at once.
 ///

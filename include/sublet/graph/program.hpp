@@ -9,6 +9,9 @@
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
+#include <sublet/graph/internal/effect_record.hpp>
+#include <sublet/graph/internal/program_requirements.hpp>
+#include <sublet/graph/touch.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -67,120 +70,6 @@ enum class edge_meaning : std::uint8_t {
     order,       ///< a task graph: the target begins after the source has ended
     control_flow ///< control may pass from the source to the target, and need not
 };
-
-/// One access of a step to a value.
-struct touch {
-    /// What the step does with the value.
-    enum class access : std::uint8_t {
-        use,        ///< reads; holds the storage until the step ends
-        use_early,  ///< reads before the step writes: a result may take the storage in the same step
-        write,      ///< reads and writes bytes of a value that is there already; it stays that value
-        view,       ///< makes a view: names bytes that are there, and neither reads nor writes them
-        read_view,  ///< makes a view and reads its bytes, as they are before the step writes
-        write_view, ///< makes a view and writes its bytes: the storage may be written here for the first time
-        def,        ///< makes a value: writes all of its bytes, even if the result is never read
-        allocate    ///< makes a value that has no contents yet: steps write them, all or in parts
-    };
-
-    value_id value;     ///< the value that is accessed
-    touch::access kind; ///< what the step does with it
-
-    /// The value is there from this step on: made, or a view of one that is.
-    [[nodiscard]] constexpr bool defines() const { return kind >= touch::access::view; }
-    /// The step makes a view, whether it reads or writes through it or not.
-    [[nodiscard]] constexpr bool makes_view() const { return defines() && !makes(); }
-    /// The step makes a view of storage that has to be there before.
-    [[nodiscard]] constexpr bool views_what_is_there() const
-    {
-        return kind == touch::access::view || kind == touch::access::read_view;
-    }
-    /// The step makes a value that is no view, with or without contents.
-    [[nodiscard]] constexpr bool makes() const { return kind >= touch::access::def; }
-    /// Uses the value, and needs its storage to the end of the step.
-    [[nodiscard]] constexpr bool holds() const
-    {
-        return kind == touch::access::use || kind == touch::access::write;
-    }
-    /// Bytes of its storage change, or have no contents yet.
-    [[nodiscard]] constexpr bool writes() const
-    {
-        return kind == touch::access::write || kind >= touch::access::write_view;
-    }
-    friend bool operator==(touch, touch) = default;
-};
-
-/// A phi operand: `node` uses `value` at the end of its predecessor `pred`.
-struct edge_use {
-    node_id node;   ///< the node with the phi
-    node_id pred;   ///< the predecessor; the value is read at its end
-    value_id value; ///< the operand
-    friend bool operator==(edge_use, edge_use) = default;
-};
-
-/// In `step`, the result `out` may overwrite the storage of the operand `in`.
-struct overwrite {
-    step_id step; ///< the step that declares it
-    value_id in;  ///< the operand
-    value_id out; ///< the result
-    friend bool operator==(overwrite, overwrite) = default;
-};
-
-namespace detail {
-
-/// A step says of what its view is a part.
-struct said_view {
-    step_id step;      ///< the step that says it
-    value_id value;    ///< the view
-    value_id of;       ///< what it is a view of
-    byte_count offset; ///< its first byte there
-    friend bool operator==(said_view const&, said_view const&) = default;
-};
-
-/// The storage behind effect sinks. Steps are numbered across all nodes.
-struct effect_record {
-    std::vector<touch> touches;
-    std::vector<std::uint32_t> step_begin; // into touches, and the end; empty if there is no step
-    std::vector<edge_use> edge_uses;
-    std::vector<overwrite> overwrites;
-    std::vector<said_view> said_views;
-    enum : unsigned char { recomputable = 1, only_views = 2, end_of_said = 4 }; // each_step_fact() lists them
-    std::vector<unsigned char> said; // by step, up to the last one that says something: a set of these
-    bool has_writes = false; // some touch changes a value in place
-    bool has_views = false;  // some touch makes a view
-    bool allocates = false;  // some touch makes a value without contents
-    bool defines = false;    // of the last step, until it is closed
-    bool writes = false;
-    bool reads = false;
-    bool views = false;
-    bool reads_after_def = false;
-
-    /// `is_copied`: a read of a view that the step makes is not joined with it: it is of another program, in
-    /// which both may have one name.
-    void add(touch one, bool is_copied = false)
-    {
-        if (one.defines()) defines = true;
-        else reads_after_def |= defines;
-        writes |= one.writes() && !one.makes();
-        reads |= !is_copied && one.kind <= touch::access::use_early;
-        views |= !is_copied && one.makes_view();
-        has_views |= one.makes_view();
-        allocates |= one.kind == touch::access::allocate;
-        touches.push_back(one);
-    }
-    /// Of the last step.
-    void say(unsigned char what)
-    {
-        said.resize(step_begin.size(), 0);
-        said.back() |= what;
-    }
-    /// Closes the last step, if there is one, and begins the next.
-    void next_step();
-    void close_step();
-
-    friend bool operator==(effect_record const&, effect_record const&) = default;
-};
-
-} // namespace detail
 
 /// Records the effects of a node. A concrete type: a user's `effects` need not be a template.
 ///
@@ -274,33 +163,6 @@ private:
     node_id node_;
 };
 
-namespace detail {
-
-template <class P>
-concept has_nodes = requires(P const& p) {
-                        {
-                            p.nodes()
-                            } -> std::convertible_to<std::size_t>;
-                    };
-template <class P>
-concept has_values = requires(P const& p) {
-                         {
-                             p.values()
-                             } -> std::convertible_to<std::size_t>;
-                     };
-template <class P>
-concept has_successors = requires(P const& p, node_id n) {
-    { p.successors(n) } -> id_range<node_id>;
-                         };
-template <class P>
-concept has_effects = requires(P const& p, node_id n, effect_sink& s) { p.effects(n, s); };
-template <class P>
-concept has_edge_meaning = requires(P const& p) {
-    { p.edges() } -> std::same_as<edge_meaning>;
-};
-
-} // namespace detail
-
 /// A program by four members: `nodes`, `values`, `successors` and `effects`; a program with edges has a
 /// fifth, `edges`, which returns their meaning.
 ///
@@ -357,9 +219,5 @@ constexpr bool explain_program()
 }
 
 } // namespace sublet
-
-#if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/graph/impl/program.ipp>
-#endif
 
 #endif

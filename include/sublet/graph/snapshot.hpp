@@ -11,9 +11,11 @@
 /// functions that take a snapshot copy any other program once, in O(V + E + touches). All of them throw
 /// precondition_error for an id out of range, and any exception of the lambdas.
 
-#include <sublet/core/plan.hpp>
+#include <sublet/core/internal/callables.hpp>
+#include <sublet/core/internal/sorting.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
+#include <sublet/graph/internal/program_of_callables.hpp>
 #include <sublet/graph/program.hpp>
 
 #include <concepts>
@@ -134,7 +136,7 @@ public:
     }
 
     /// What steps say that their views are parts of, ascending by step.
-    [[nodiscard]] std::span<detail::said_view const> said_views() const
+    [[nodiscard]] std::span<said_view const> said_views() const
     {
         return {record_.said_views.data(), record_.said_views.size()};
     }
@@ -218,93 +220,11 @@ private:
 
 namespace detail {
 
-template <class F, class From, class Sink = effect_sink>
-concept effects_function = requires(F& f, From from, Sink& sink) { f(from, sink); };
-
-template <class Successors, class Effects>
-struct called_program {
-    std::size_t node_count;
-    std::size_t value_count;
-    edge_meaning meaning;
-    Successors& ask_successors;
-    Effects& ask_effects;
-
-    edge_meaning edges() const { return meaning; }
-    std::size_t nodes() const { return node_count; }
-    std::size_t values() const { return value_count; }
-    decltype(auto) successors(node_id n) const { return list_of(ask_successors, n); }
-    void effects(node_id n, effect_sink& sink) const { call_user(ask_effects, n, sink); }
-};
-
-template <class Uses, class Defs>
-auto uses_then_defs(Uses& uses, Defs& defs, std::size_t nodes)
-{
-    expect_lists(uses, nodes, "uses");
-    expect_lists(defs, nodes, "defs");
-    return [&uses, &defs](auto const& at, effect_sink& sink) {
-        for (auto&& v : list_of(uses, at)) sink.use(v);
-        for (auto&& v : list_of(defs, at)) sink.def(v);
-    };
-}
-
-inline constexpr auto no_successors = [](node_id) { return std::span<node_id const>{}; };
-
-template <class Successors, class Effects>
-snapshot called(edge_meaning edges, std::size_t nodes, std::size_t values, Successors& successors,
-                Effects& effects)
-{
-    expect_lists(successors, nodes, "successors");
-    return snapshot(called_program<Successors, Effects>{nodes, values, edges, successors, effects});
-}
-
-/// Throws: precondition_error if the edges of the program are control flow, which may skip or repeat a node.
-void expect_steps_run_once(snapshot const& p);
-
 /// Throws: precondition_error if an edge of an order leads back in the list.
 void expect_forward_edges(snapshot const& p);
 
-/// The program as control flow: itself, or a copy in `other`.
-inline snapshot const& as_control_flow(snapshot const& p, snapshot& other)
-{
-    return p.edges() == edge_meaning::control_flow ? p : other = p.as_control_flow();
-}
-
-/// Throws: precondition_error if the nodes run as they are listed, and `order` is another order.
-void expect_listed_order(snapshot const& p, std::vector<node_id> const& order);
-
+/// The program in which the last step of a node reads what phis read at the end of the node.
 snapshot with_reads_in_steps(snapshot const& p);
-
-/// Adds to `of` what steps of the program say that their views are views of. Returns the offsets that they
-/// say. Throws: precondition_error if two steps, or a step and `of`, say different things of a view.
-[[nodiscard]] table<value_id, byte_count> add_said_views(snapshot const& p, table<value_id, value_id>& of);
-
-/// The options of a call together with what steps of the program say of their views.
-///
-/// Complexity: O(values), if a step says something.
-/// Throws:     precondition_error if two steps, or a step and the options, say different things of a view.
-template <class Options>
-[[nodiscard]] asked_options<Options> with_said_views(snapshot const& p, asked_options<Options> asked)
-{
-    if (p.said_views().empty()) return asked;
-    table<value_id, value_id> of = asked->alias_of.tabulate(p.values(), "alias_of");
-    table<value_id, byte_count> const offset = add_said_views(p, of);
-    Options& own = asked.own();
-    own.alias_of = std::move(of);
-    if constexpr (requires { own.view_offset; }) {
-        auto table = own.view_offset.tabulate(p.values(), "view_offset");
-        for (value_id v = 0; v != p.values(); ++v) {
-            if (offset[v] == no_offset) continue;
-            std::remove_cvref_t<decltype(table[v])> const begin{offset[v]}, unsaid{0};
-            SUBLET_EXPECTS(table[v] == unsaid || table[v] == begin,
-                           "sublet: a step says that value % is a view from byte % on, and view_offset says "
-                           "something else",
-                           v, offset[v]);
-            table[v] = begin;
-        }
-        own.view_offset = std::move(table);
-    }
-    return asked;
-}
 
 /// A fact that a step says of itself, with what is said of a step that is made from it or beside it.
 struct step_fact {
@@ -346,7 +266,7 @@ template <class Effects>
 [[nodiscard]] snapshot with_effects(snapshot const& like, std::size_t values, Effects effects)
 {
     auto const successors = [&like](node_id n) { return like.successors(n); };
-    return called(like.edges(), like.nodes(), values, successors, effects);
+    return called<snapshot>(like.edges(), like.nodes(), values, successors, effects);
 }
 
 } // namespace detail
@@ -362,7 +282,7 @@ template <class Effects>
     auto const by_node = [&effects](node_id n, effect_sink& sink) {
         detail::call_user(effects, step_id::of(+n), sink);
     };
-    return detail::called(edge_meaning::none, steps, values, detail::no_successors, by_node);
+    return detail::called<snapshot>(edge_meaning::none, steps, values, detail::no_successors, by_node);
 }
 
 /// The same from two callables, each of which returns a list of values; or from two tables of such lists, as
@@ -391,8 +311,8 @@ template <detail::id_number Nodes, class Successors, class Effects>
              detail::effects_function<Effects, node_id>
 [[nodiscard]] snapshot flow(Nodes const& nodes, std::size_t values, Successors successors, Effects effects)
 {
-    return detail::called(edge_meaning::control_flow, static_cast<std::size_t>(nodes), values, successors,
-                          effects);
+    return detail::called<snapshot>(edge_meaning::control_flow, static_cast<std::size_t>(nodes), values,
+                                    successors, effects);
 }
 
 /// The same from two callables, each of which returns a list of values.
@@ -429,7 +349,8 @@ template <detail::id_number Nodes, class Successors, class Effects>
              detail::effects_function<Effects, node_id>
 [[nodiscard]] snapshot tasks(Nodes const& nodes, std::size_t values, Successors successors, Effects effects)
 {
-    return detail::called(edge_meaning::order, static_cast<std::size_t>(nodes), values, successors, effects);
+    return detail::called<snapshot>(edge_meaning::order, static_cast<std::size_t>(nodes), values, successors,
+                                    effects);
 }
 
 /// The same from two callables, each of which returns a list of values.
@@ -460,51 +381,6 @@ template <detail::id_number Nodes, class Successors, class Uses, class Defs>
 snapshot tasks(Nodes const&, std::size_t, Successors, Uses, Defs,
                detail::node_problem<Nodes, Successors, Uses, Defs> = {}) = delete;
 
-namespace detail {
-
-/// An effect_sink in which predecessors are named by the vertices of the graph.
-template <class V>
-class vertex_effect_sink : public effect_sink {
-public:
-    vertex_effect_sink(effect_sink const& sink, vertex_numbering<V> const& numbers)
-        : effect_sink(sink), numbers_(&numbers)
-    {
-    }
-
-    void use_at_end_of(V const& pred, value_id v)
-    {
-        node_id const number = numbers_->number_of(pred);
-        SUBLET_EXPECTS(number != no_node, "sublet: use_at_end_of names a vertex that is not in the graph");
-        effect_sink::use_at_end_of(number, v);
-    }
-
-private:
-    vertex_numbering<V> const* numbers_;
-};
-
-template <class G, class Effects>
-concept takes_graph =
-    graph<G> && effects_function<Effects, vertex_of<G> const&, vertex_effect_sink<vertex_of<G>>>;
-
-template <class G, class Uses, class Defs>
-concept take_graph = graph<G> && id_list_function<Uses, vertex_of<G> const&, value_id> &&
-                     id_list_function<Defs, vertex_of<G> const&, value_id>;
-
-template <class G, class Effects>
-snapshot of_graph(edge_meaning edges, G const& g, vertex_numbering<vertex_of<G>> const& numbers,
-                  std::size_t values, Effects& effects)
-{
-    csr_graph const flat = as_graph(g, numbers);
-    auto const by_number = [&effects, &numbers](node_id n, effect_sink& sink) {
-        vertex_effect_sink<vertex_of<G>> vertex_sink(sink, numbers);
-        call_user(effects, numbers[n], vertex_sink);
-    };
-    auto const successors = [&flat](node_id n) { return flat[n]; };
-    return called(edges, flat.rows(), values, successors, by_number);
-}
-
-} // namespace detail
-
 /// The same for any graph of the Boost.Graph protocol. The callables get the vertices of the graph; node n of
 /// the program is the vertex `numbers[n]`, by default the n-th of `vertices(g)`.
 ///
@@ -514,7 +390,7 @@ template <graph G, class Effects>
 [[nodiscard]] snapshot flow(G const& g, vertex_numbering<detail::vertex_of<G>> const& numbers,
                             std::size_t values, Effects effects)
 {
-    return detail::of_graph(edge_meaning::control_flow, g, numbers, values, effects);
+    return detail::of_graph<snapshot>(edge_meaning::control_flow, g, numbers, values, effects);
 }
 
 /// The same, numbered in the order of `vertices(g)`.
@@ -547,7 +423,7 @@ template <graph G, class Effects>
 [[nodiscard]] snapshot tasks(G const& g, vertex_numbering<detail::vertex_of<G>> const& numbers,
                              std::size_t values, Effects effects)
 {
-    return detail::of_graph(edge_meaning::order, g, numbers, values, effects);
+    return detail::of_graph<snapshot>(edge_meaning::order, g, numbers, values, effects);
 }
 
 /// The same, numbered in the order of `vertices(g)`.

@@ -2,14 +2,6 @@
 #ifndef SUBLET_ORDERING_ORDER_HPP
 #define SUBLET_ORDERING_ORDER_HPP
 
-#include <sublet/core/plan.hpp>
-#include <sublet/core/units.hpp>
-#include <sublet/graph/snapshot.hpp>
-#include <sublet/ordering/detail/orders.hpp>
-#include <sublet/ordering/node_order.hpp>
-
-#include <cstdint>
-
 /// Finds an execution order of a program with a low peak of live bytes: by one rule, or by a pipeline.
 ///
 ///     listed ──► at the lower bound? ──► least peak ──► exact search ──► window search
@@ -19,6 +11,11 @@
 /// Each stage starts from the best order so far; the pipeline stops as soon as a peak equals the lower bound.
 /// Every limit is a count, so a result depends on the program and the options only. The exact search is that
 /// of Ahn et al., "Ordering chaos", MLSys 2020, over down-sets (ordering/detail/down_set_search.hpp).
+
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
+#include <sublet/graph/snapshot.hpp>
+#include <sublet/ordering/node_order.hpp>
 
 namespace sublet {
 
@@ -43,24 +40,6 @@ template <detail::listed L>
 {
     return list.named(order(list.program(), list.sized_options(), method));
 }
-
-namespace detail {
-
-struct order_limits {
-    least_peak_limits schedules = {};
-    /// Of the exact search; `exact_nodes` lowers its number of down-sets for large graphs.
-    order_search_limits exact = {.states = 20'000};
-    std::uint64_t exact_nodes = 50'000'000; ///< down-sets times nodes
-    improve_limits improve = {};
-};
-
-/// The default limits, scaled.
-[[nodiscard]] order_limits limits_of(effort work);
-
-node_order order(order_graph const& g, node_order::method method);
-node_order order(order_graph const& g, order_limits limits = {});
-
-} // namespace detail
 
 /// The best order that the pipeline finds; pass it to plan_memory() as `options.order`.
 ///

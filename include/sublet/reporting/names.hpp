@@ -9,6 +9,9 @@
 ///     write_html(file, planned, {.names = list.names(), .steps = list.step_names(), .program = &program});
 ///     write_json(file, planned, {.names = std::vector<std::string>{"image", "blurred"}});
 
+#include <sublet/core/internal/callables.hpp>
+#include <sublet/core/internal/text.hpp>
+
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/reporting/detail/name_text.hpp>

@@ -14,9 +14,11 @@
 
 #include <sublet/analysis/control_flow.hpp>
 #include <sublet/analysis/liveness.hpp>
+#include <sublet/core/counterexample.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
+#include <sublet/graph/internal/edge_rules.hpp>
 #include <sublet/graph/snapshot.hpp>
 
 #include <concepts>

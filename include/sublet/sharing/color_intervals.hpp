@@ -8,6 +8,7 @@
 /// left-edge algorithm. share_linearly() takes sizes: each buffer in turn gets a free slot that fits, as in
 /// linear-scan recyclers; a heuristic without bound on its bytes.
 
+#include <sublet/core/internal/callables.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>

@@ -10,7 +10,11 @@
 /// coalescing, since the best choice is NP-hard there).
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/core/internal/overwrite_pair.hpp>
+#include <sublet/core/internal/sorting.hpp>
+
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>

@@ -20,6 +20,9 @@
 ///     chains   exact reuse relation, largest buffers first          few bytes
 ///     fewest   a minimum cover of the order by chains (Dilworth)    the fewest slots, with proof
 
+#include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
 #include <sublet/core/counterexample.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Allocated storage is cut into segments at the borders of its values, and a bit for each says that it is
+/// written. In a list one pass suffices; in control flow sets are intersected over the paths until nothing
+/// changes. Storage that one node allocates and alone touches is decided within the node.
+
 #include <sublet/analysis/internal/contents.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/internal/sorting.hpp>

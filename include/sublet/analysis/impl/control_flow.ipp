@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Each with a stack or a list of its own and no recursion: the search follows edges from where it left off;
+/// dominators are intersected by postorder numbers until nothing changes; loops are collapsed by union-find,
+/// from the inside out.
+
 #include <sublet/analysis/control_flow.hpp>
 #include <sublet/impl/config.hpp>
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// A copy is ready when no other reads what it writes; the builder keeps touches and pairs of all steps in
+/// two lists, with their ends by step, and tells a sink from these.
+
 #include <sublet/analysis/detail/copy_order.hpp>
 #include <sublet/impl/config.hpp>
 

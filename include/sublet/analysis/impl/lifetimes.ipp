@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Views are followed to their roots, each chain once. A live range reaches from the first def to the last
+/// touch, found in one walk of the order. Bytes that are written more than once are cut into segments at the
+/// borders of all values on them; a segment tree keeps the latest listed access of each, so that a write that
+/// moves is found in O(log n).
+
+#include <sublet/analysis/internal/listed_steps.hpp>
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/core/internal/alignment.hpp>
+#include <sublet/core/internal/asked_options.hpp>
 #include <sublet/core/internal/sorting.hpp>
+#include <sublet/graph/internal/edge_rules.hpp>
+#include <sublet/graph/internal/said_views.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/structures/internal/segment_tree.hpp>
@@ -46,34 +57,6 @@ SUBLET_COLD_DECL buffer_classes classes_of(table<value_id, value_id> const& alia
 } // namespace sublet::detail
 
 // --- lifetimes -------------------------------------------------------------------------------------------
-
-namespace sublet {
-
-namespace detail {
-
-SUBLET_COLD_DECL table<position_id, step_id> steps_in_order(snapshot const& p,
-                                                            std::vector<node_id> const& order)
-{
-    table<position_id, step_id> steps;
-    if (order.empty()) {
-        steps = table<position_id, step_id>(p.steps());
-        for (step_id s = 0; s != steps.size(); ++s) steps[+s] = s;
-        return steps;
-    }
-    steps.reserve(p.steps());
-    if (order.size() != p.nodes()) broken_order(order, p.nodes());
-    table<node_id, unsigned char> named(p.nodes());
-    for (node_id n : order) {
-        if (n >= p.nodes() || named[n]) broken_order(order, p.nodes());
-        named[n] = 1;
-        for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) steps.push_back(s);
-    }
-    return steps;
-}
-
-} // namespace detail
-
-} // namespace sublet
 
 namespace sublet::detail {
 
@@ -211,23 +194,6 @@ SUBLET_DECL std::optional<counterexample> moved_write(snapshot const& p, ordered
                           counterexample::access{.value = moved->value, .position = moved->position}};
 }
 
-SUBLET_DECL std::optional<counterexample> first_backward_edge(snapshot const& p,
-                                                              std::vector<node_id> const& order)
-{
-    if (p.graph().items() == 0) return std::nullopt;
-    table<node_id, unsigned char> has_run(p.nodes(), 0);
-    position_id position = 0;
-    for (std::size_t i = 0; i != p.nodes(); ++i) {
-        node_id const n = order.empty() ? node_id::of(i) : order[i];
-        has_run[n] = 1;
-        position += p.steps_of(n).last - p.steps_of(n).first;
-        for (node_id next : p.successors(n))
-            if (has_run[next])
-                return counterexample{fault::leads_back, counterexample::waiting{.position = position - 1}};
-    }
-    return std::nullopt;
-}
-
 } // namespace sublet::detail
 
 namespace sublet {
@@ -357,26 +323,5 @@ SUBLET_DECL buffer_table gather_buffers(live_ranges const& lives, plan_options c
     table.buffer_of = std::move(classes.buffer_of);
     return table;
 }
-
-namespace detail {
-
-SUBLET_DECL memory_pressure pressure_of(table<position_id, byte_count> const& allocated,
-                                        table<position_id, byte_count> const& freed)
-{
-    memory_pressure result;
-    result.live_bytes.reserve(allocated.size());
-    byte_count live = 0;
-    for (position_id p = 0; p != allocated.size(); ++p) {
-        live = checked_add(live - freed[p], allocated[p]);
-        result.live_bytes.push_back(live);
-        if (live > result.peak) {
-            result.peak = live;
-            result.peak_position = p;
-        }
-    }
-    return result;
-}
-
-} // namespace detail
 
 } // namespace sublet

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Preparation walks the search tree backwards: a node reaches the joins that its successors reach, as a row
+/// of bits, and nodes with equal rows share one. A query looks at the use from the outermost loop that
+/// excludes the def.
+
 #include <sublet/analysis/live_query.hpp>
 #include <sublet/impl/config.hpp>
 
@@ -6,9 +11,7 @@
 
 namespace sublet {
 
-namespace detail {
-
-SUBLET_DECL def_use_chains def_use(snapshot const& p)
+SUBLET_DECL def_use_chains::def_use_chains(snapshot const& p)
 {
     auto touching = [&p](bool is_def) {
         return csr_rows<value_id, step_id>::gathered(p.values(), [&p, is_def](auto add) {
@@ -17,18 +20,16 @@ SUBLET_DECL def_use_chains def_use(snapshot const& p)
                     if ((t.defines()) == is_def) add(t.value, s);
         });
     };
-    def_use_chains chains{touching(true), touching(false), {}, {}};
-    chains.uses_at_end = csr_rows<value_id, node_id>::gathered(p.values(), [&p](auto add) {
+    defs = touching(true);
+    uses = touching(false);
+    uses_at_end = csr_rows<value_id, node_id>::gathered(p.values(), [&p](auto add) {
         for (edge_use u : p.edge_uses()) add(u.value, u.pred);
     });
-    chains.node_of.reserve(p.steps());
-    for (node_id n = 0; n != p.nodes(); ++n) chains.node_of.resize(p.steps_of(n).last, n);
-    return chains;
+    node_of.reserve(p.steps());
+    for (node_id n = 0; n != p.nodes(); ++n) node_of.resize(p.steps_of(n).last, n);
 }
 
-} // namespace detail
-
-SUBLET_DECL bool live_query::is_live_after(value_id v, step_id s, detail::def_use_chains const& chains) const
+SUBLET_DECL bool live_query::is_live_after(value_id v, step_id s, def_use_chains const& chains) const
 {
     SUBLET_EXPECTS(s < chains.node_of.size(),
                    "sublet: liveness is queried for step %, but there are only % steps", s,

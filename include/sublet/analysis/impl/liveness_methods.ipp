@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Cross-block values are found without branches, for most touches are of none. Rows of bits are united a
+/// word at a time; the explored sets are transposed from lists by value; trees are changed by copying the
+/// path to a leaf, and united many at a time, equal subtrees once. Unions are iterated in sweeps along the
+/// order and against it.
+
 #include <sublet/analysis/control_flow.hpp>
 #include <sublet/analysis/detail/liveness_methods.hpp>
 #include <sublet/graph/program.hpp>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Steps are taken in order, with the touches of each; roots are found only if a step makes a view. What is
+/// said of a view is compared with what is said of its root, value by value.
+
 #include <sublet/analysis/internal/contents.hpp>
 #include <sublet/analysis/internal/unclear.hpp>
 #include <sublet/analysis/lifetimes.hpp>

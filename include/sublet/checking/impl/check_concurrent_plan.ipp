@@ -7,8 +7,11 @@
 #include <sublet/checking/detail/class_touches.hpp>
 #include <sublet/checking/detail/step_order.hpp>
 #include <sublet/checking/internal/places.hpp>
+#include <sublet/core/internal/asked_options.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/internal/sorting.hpp>
+#include <sublet/graph/internal/edge_rules.hpp>
+#include <sublet/graph/internal/said_views.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <cstdint>

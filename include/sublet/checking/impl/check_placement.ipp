@@ -8,7 +8,11 @@
 #include <sublet/checking/detail/stackings.hpp>
 #include <sublet/checking/detail/unordered_buffers.hpp>
 #include <sublet/checking/internal/places.hpp>
+#include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/sorting.hpp>
+#include <sublet/graph/internal/edge_rules.hpp>
+#include <sublet/graph/program.hpp>
+
 #include <sublet/impl/config.hpp>
 
 #include <cstddef>

@@ -6,8 +6,11 @@
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/detail/step_order.hpp>
 #include <sublet/checking/internal/places.hpp>
+#include <sublet/core/internal/asked_options.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/internal/sorting.hpp>
+#include <sublet/graph/internal/edge_rules.hpp>
+#include <sublet/graph/internal/said_views.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 

@@ -5,8 +5,11 @@
 /// entries.
 
 #include <sublet/checking/check_rewrite.hpp>
+#include <sublet/core/internal/asked_options.hpp>
 #include <sublet/core/internal/sorting.hpp>
+#include <sublet/graph/internal/edge_rules.hpp>
 #include <sublet/graph/internal/plan_requirements.hpp>
+#include <sublet/graph/internal/said_views.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <cstddef>

@@ -5,8 +5,12 @@
 /// pass with a fault ends the check.
 
 #include <sublet/checking/check_streams.hpp>
+#include <sublet/checking/detail/step_order.hpp>
 #include <sublet/checking/internal/conflict_scan.hpp>
 #include <sublet/checking/internal/stream_clocks.hpp>
+#include <sublet/graph/internal/edge_rules.hpp>
+#include <sublet/graph/internal/plan_requirements.hpp>
+#include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <cstddef>

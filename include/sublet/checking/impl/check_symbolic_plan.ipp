@@ -6,8 +6,10 @@
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/checking/internal/places.hpp>
+#include <sublet/core/internal/affine.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/internal/sorting.hpp>
+#include <sublet/graph/internal/said_views.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <cstdint>

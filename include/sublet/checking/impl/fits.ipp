@@ -6,7 +6,9 @@
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/fits.hpp>
 #include <sublet/checking/internal/places.hpp>
+#include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/facts.hpp>
+#include <sublet/graph/internal/said_views.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <optional>

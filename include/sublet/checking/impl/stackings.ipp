@@ -7,6 +7,7 @@
 
 #include <sublet/checking/detail/stackings.hpp>
 #include <sublet/checking/internal/places.hpp>
+#include <sublet/core/internal/alignment.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <algorithm>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Sentences of violated preconditions, made in a buffer on the stack: the exception owns a copy of a fixed
+/// length, so that throwing it allocates no text. Without exceptions the sentence is printed and the program
+/// ends.
+
 #include <sublet/core/errors.hpp>
 #include <sublet/impl/config.hpp>
 

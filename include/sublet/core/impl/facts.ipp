@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Each function goes through the table of facts: it copies or tabulates whichever members the table names.
+/// Choices of pools, which are a list, are found for each copy by a search among the copies, sorted by their
+/// origin.
+
+#include <sublet/core/internal/asked_options.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/impl/config.hpp>
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Finds what is wrong with numbers that should be a permutation: the first that is too large or named twice,
+/// by a mark for each; else the lowest without a mark.
+
 #include <sublet/core/ids.hpp>
 #include <sublet/impl/config.hpp>
 

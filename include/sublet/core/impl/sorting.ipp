@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Sorting by keys: a radix sort that takes the bytes from the lowest on and skips those in which all keys
+/// agree; or std::sort where there are few items, or many bytes differ.
+
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 

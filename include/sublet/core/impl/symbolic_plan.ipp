@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// The options for one batch: sizes and offsets become callables that evaluate the formulas, all else is
+/// copied. The binding at the end names each member of plan_options, so that a new one is not forgotten here.
+
 #include <sublet/core/symbolic_plan.hpp>
 #include <sublet/impl/config.hpp>
 

@@ -13,6 +13,7 @@
 ///                         graph/snapshot.hpp. What only one planner asks for (durations, the cost of running
 ///                         a step again) is an option of that planner, and no fact.
 
+#include <sublet/core/internal/asked_options.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/symbolic_plan.hpp>

@@ -81,6 +81,14 @@ template <class Table, class Item>
     return at != n && !(item < ascending[at]);
 }
 
+/// The index of the row of v among rows that ascend by value, or their number.  O(log rows)
+template <class Rows>
+[[nodiscard]] std::size_t find_value(Rows const& rows, value_id v)
+{
+    std::size_t const at = partition_point(rows.size(), [&](std::size_t i) { return rows[i].value >= v; });
+    return at != rows.size() && rows[at].value == v ? at : rows.size();
+}
+
 // --- sort key --------------------------------------------------------------------------------------------
 
 /// 32-bit ids with one or two sort keys.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/core/internal/overwrite_pair.hpp>
 #include <sublet/execution/detail/executor_base.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/structures/internal/overwrite_matching.hpp>

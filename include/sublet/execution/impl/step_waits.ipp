@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/listed_steps.hpp>
+#include <sublet/analysis/internal/storage_order.hpp>
 #include <sublet/analysis/versions.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/check_plan.hpp>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/analysis/internal/listed_steps.hpp>
 #include <sublet/analysis/internal/unclear.hpp>
 #include <sublet/checking/internal/places.hpp>
 #include <sublet/core/counterexample.hpp>
+#include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/impl/config.hpp>

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Roots by following each chain of views once and writing its end to all on it; offsets by doubling: each
+/// round adds the offset of what the part so far ends at. Properties of a class and its live range are
+/// gathered at the root.
+
+#include <sublet/core/internal/vectors.hpp>
 #include <sublet/graph/internal/plan_requirements.hpp>
 #include <sublet/impl/config.hpp>
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Copies: each new program is recorded step by step, from the touches of the one before. As control flow, a
+/// list gets an edge from each node to the next, and what phis read at the end of a node is read by its last
+/// step.
+
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/impl/config.hpp>
 
@@ -21,14 +26,6 @@ SUBLET_DECL node_id detail::first_with_edge(csr_graph const& successors)
     return n;
 }
 
-SUBLET_DECL void detail::expect_steps_run_once(snapshot const& p)
-{
-    SUBLET_EXPECTS(p.edges() != edge_meaning::control_flow || (p.nodes() <= 1 && p.graph().items() == 0),
-                   "sublet: the edges of this program are control flow, which may skip or repeat a node, but "
-                   "here each runs once: use what is for control flow, such as plan_flow, or make the program "
-                   "by tasks() if its edges are an order");
-}
-
 SUBLET_DECL void detail::expect_forward_edges(snapshot const& p)
 {
     if (p.edges() != edge_meaning::order) return;
@@ -38,15 +35,6 @@ SUBLET_DECL void detail::expect_forward_edges(snapshot const& p)
                            s, n);
 }
 
-SUBLET_DECL void detail::expect_listed_order(snapshot const& p, std::vector<node_id> const& order)
-{
-    if (p.edges() == edge_meaning::control_flow) return;
-    for (node_id n = 0; n != order.size(); ++n)
-        SUBLET_EXPECTS(order[n] == n, "sublet: nodes run as they are listed here, but options.order has node % at "
-                                      "position %", order[n], n);
-}
-
-/// The program in which the last step of a node reads what phis read at the end of the node.
 SUBLET_DECL snapshot detail::with_reads_in_steps(snapshot const& p)
 {
     auto const uses = p.edge_uses();
@@ -69,24 +57,6 @@ SUBLET_DECL snapshot detail::with_reads_in_steps(snapshot const& p)
         for (value_id v : ends[n])
             if (!std::binary_search(made.begin(), made.end(), v)) sink.use(v);
     });
-}
-
-SUBLET_DECL table<value_id, byte_count> detail::add_said_views(snapshot const& p, table<value_id, value_id>& of)
-{
-    table<value_id, value_id> const of_options = of;
-    table<value_id, byte_count> offset(p.values(), no_offset); // as a step says it
-    for (detail::said_view const& say : p.said_views()) {
-        bool const is_new = offset[say.value] == no_offset && of_options[say.value] == no_value;
-        bool const is_same =
-            of[say.value] == say.of && (offset[say.value] == no_offset || offset[say.value] == say.offset);
-        SUBLET_EXPECTS(is_new || is_same,
-                       "sublet: step % says that value % is a view of value % from byte % on, and something "
-                       "else is said of it by another step or by options",
-                       say.step, say.value, say.of, say.offset);
-        of[say.value] = say.of;
-        offset[say.value] = say.offset;
-    }
-    return offset;
 }
 
 SUBLET_DECL snapshot snapshot::as_control_flow() const
@@ -137,7 +107,7 @@ SUBLET_DECL void snapshot::effects(node_id n, effect_sink& sink) const
         if (s != range.first) sink.next_step();
         for (touch t : touches(s)) sink.add(t.kind, t.value);
         for (overwrite o : overwrites(s)) sink.may_overwrite(o.in, o.out);
-        for (detail::said_view const& say : equal_keys<&detail::said_view::step>(record_.said_views, s))
+        for (said_view const& say : equal_keys<&said_view::step>(record_.said_views, s))
             sink.record_->said_views.push_back(
                 {step_id::of(sink.record_->step_begin.size() - 1), say.value, say.of, say.offset});
         detail::copy_step_facts(*this, s, sink);

@@ -13,7 +13,8 @@
 #include <sublet/core/impl/errors.ipp>
 #include <sublet/core/impl/facts.ipp>
 #include <sublet/core/impl/ids.ipp>
-#include <sublet/core/impl/placement_problem.ipp>
+#include <sublet/core/impl/placement_outcome.ipp>
+#include <sublet/core/impl/range_lists.ipp>
 #include <sublet/core/impl/sorting.ipp>
 #include <sublet/core/impl/symbolic_plan.ipp>
 #include <sublet/core/impl/units.ipp>

@@ -9,8 +9,10 @@
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
 #else
 
+#include <sublet/graph/impl/edge_rules.ipp>
+#include <sublet/graph/impl/effect_record.ipp>
 #include <sublet/graph/impl/plan_requirements.ipp>
-#include <sublet/graph/impl/program.ipp>
+#include <sublet/graph/impl/said_views.ipp>
 #include <sublet/graph/impl/snapshot.ipp>
 
 #endif

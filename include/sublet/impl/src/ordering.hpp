@@ -14,6 +14,7 @@
 #include <sublet/ordering/impl/list_schedule.ipp>
 #include <sublet/ordering/impl/order.ipp>
 #include <sublet/ordering/impl/order_graph.ipp>
+#include <sublet/ordering/impl/order_pipeline.ipp>
 #include <sublet/ordering/impl/order_window.ipp>
 #include <sublet/ordering/impl/orders.ipp>
 #include <sublet/ordering/impl/peak_walk.ipp>

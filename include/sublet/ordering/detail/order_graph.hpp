@@ -8,6 +8,7 @@
 /// while one node runs.
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/core/internal/overwrite_pair.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>

@@ -7,6 +7,7 @@
 /// down-sets of the others. An optimal order of the others, with these inserted, is optimal for the window.
 /// A move between two sets costs the touches of the nodes in which they differ.
 
+#include <sublet/core/internal/overwrite_pair.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>

@@ -7,6 +7,7 @@
 /// Holds the limits of an order search and its best order. topological() returns the listed order if it is
 /// feasible, else the nearest (Kahn, "Topological sorting of large networks", CACM 5, 1962).
 
+#include <sublet/core/internal/overwrite_pair.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
 #include <sublet/ordering/node_order.hpp>

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Down-sets are rows of bits in a table with open addressing. A node is safe if it leaves no more bytes live
+/// and fits the peak allowed: it runs at once. So does a chain that reaches such a valley, found by depth
+/// first search with few tries and undone by a trail.
+
+#include <sublet/core/internal/overwrite_pair.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/detail/down_set_search.hpp>
 

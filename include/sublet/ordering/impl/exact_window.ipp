@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// An order can be cut after a node if no edge passes by: one sweep from the left keeps the latest first
+/// successor, one from the right the earliest last predecessor.
+
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/detail/exact_window.hpp>
 

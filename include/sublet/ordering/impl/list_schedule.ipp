@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Each buffer knows how many of its nodes are left, and the sum of their numbers, which names the last one:
+/// what a node would begin and end is known without a search. Ready nodes are leaves of a tree, sorted by the
+/// bytes that they need, so the best that fits is found in O(log n).
+
+#include <sublet/analysis/internal/pressure.hpp>
+#include <sublet/core/internal/overwrite_pair.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/detail/list_schedule.hpp>
 

@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Dependences of steps become those of nodes by transposing twice, which sorts them; touches are gathered by
+/// buffer and step. The lower bound follows what is live before and needed after each node along the edges,
+/// 64 buffers at a time, and adds up what is both.
+
+#include <sublet/analysis/internal/listed_steps.hpp>
+#include <sublet/analysis/internal/topological_points.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/versions.hpp>
+#include <sublet/core/internal/overwrite_pair.hpp>
 #include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/internal/vectors.hpp>
+#include <sublet/graph/internal/edge_rules.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Nodes and buffers of the window are renumbered by sorting. Deferred are nodes that only allocate what a
+/// later one needs; edges of the others are drawn past them. A walk counts the steps left of each buffer, so
+/// that a node can be run and taken back.
+
+#include <sublet/core/internal/overwrite_pair.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/detail/order_window.hpp>

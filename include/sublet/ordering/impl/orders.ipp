@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Rules sort nodes by a rank and take the first that is ready. Least peak makes list schedules forwards and
+/// backwards, each from the best so far and with another goal; improving searches wider and wider windows
+/// around the peak.
+
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/detail/list_schedule.hpp>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// A step makes what it touches first and frees what it touches last, by the number of steps that still touch
+/// each buffer; in-place pairs are matched for each step. A log of live bytes and peaks takes nodes back.
+
+#include <sublet/core/internal/overwrite_pair.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/impl/config.hpp>

@@ -5,6 +5,7 @@
 /// Placement of buffers by pairwise conflicts, for steps of which only a partial order is known: first fit
 /// in several orders, then local search over orders. No guaranteed factor.
 
+#include <sublet/core/internal/range_lists.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/core/placement_problem.hpp>
 #include <sublet/core/units.hpp>
@@ -57,7 +58,8 @@ private:
 /// The conflicts among some of the buffers, renumbered in the order of `members`.
 ///
 /// Requires:   `lives` are the concurrent_live_ranges of all buffers, and `lists` their conflict ranges
-///             (analysis/dependences.hpp): by buffer, the positions at which no reuse of its bytes may begin.
+///             (analysis/internal/conflict_ranges.hpp): by buffer, the positions at which no reuse of its
+///             bytes may begin.
 /// Ensures:    two members conflict if and only if neither may reuse the bytes of the other. A member
 ///             without begins begins before all positions.
 /// Complexity: O(members + their begins and ranges + positions).

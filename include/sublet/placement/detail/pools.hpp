@@ -5,6 +5,7 @@
 /// The placement of each pool by itself: its members become shapes, something packs these, and the result is
 /// one of buffers again.
 
+#include <sublet/core/internal/placement_outcome.hpp>
 #include <sublet/core/placement_problem.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/placement/detail/bound.hpp>

@@ -3,6 +3,7 @@
 /// Division of a packed pool into blocks: shapes in several orders, each to the first block with a gap or to
 /// the one that grows least; the lowest end wins, and each block is packed again by itself.
 
+#include <sublet/core/internal/alignment.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/blocks.hpp>
 #include <sublet/placement/detail/pack_shapes.hpp>

@@ -4,6 +4,8 @@
 /// exceed a capacity, or a trial placement does, the storage that costs least for each byte of relief moves
 /// on.
 
+#include <sublet/core/internal/alignment.hpp>
+#include <sublet/core/internal/placement_outcome.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/detail/pack_shapes.hpp>

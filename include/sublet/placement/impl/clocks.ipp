@@ -3,6 +3,9 @@
 /// Buffers with clocks become buffers with positions, where a position stands for a set of buffers that
 /// conflict with each other; the heaviest such set, found by a flow, is a bound.
 
+#include <sublet/core/internal/placement_outcome.hpp>
+#include <sublet/core/internal/range_lists.hpp>
+#include <sublet/core/internal/vectors.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/clocks.hpp>
 #include <sublet/placement/internal/place_concurrently.hpp>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-
 /// Blocks are listed by begin and by end. Each is examined with those that share a border: equal lives are
 /// stacked, equal sizes appended where no other fits, five that interlock joined; what is new is examined
 /// in turn, pinwheels last, until nothing is left to join or the visits are spent.
+
+#include <sublet/core/internal/vectors.hpp>
 
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/compose.hpp>

@@ -3,6 +3,7 @@
 /// Placements for three batches give orders of the buffers; each order is stacked with sizes that are affine
 /// in the batch, and the result that is nearest to the three placements is kept.
 
+#include <sublet/core/internal/affine.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/affine_placement.hpp>
 #include <sublet/placement/detail/best_packing.hpp>

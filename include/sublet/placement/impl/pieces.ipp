@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// The solid parts of a buffer in time: painted so that there is one at a position, and numbered by the ranks
 /// of their ends.
+#include <sublet/core/internal/vectors.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/pieces.hpp>
 

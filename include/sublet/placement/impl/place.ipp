@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-
 /// Clocks become positions, choices become pools, and what is left is packed or replanned; afterwards the
 /// proof of each pool is made minimal. Where buffers choose, a pool without a placement is packed again
 /// with those that can be in no other, as only they prove it.
+
+#include <sublet/core/internal/alignment.hpp>
+#include <sublet/core/internal/asked_options.hpp>
+#include <sublet/core/internal/placement_outcome.hpp>
 
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/clocks.hpp>

@@ -3,6 +3,8 @@
 /// How the members of a pool become shapes with a bound, and a packing becomes the result of the pool.
 /// Stopped before there are shapes, the members lie one above the other: that needs no shapes, only sizes.
 
+#include <sublet/core/internal/alignment.hpp>
+#include <sublet/core/internal/placement_outcome.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/best_packing.hpp>
 #include <sublet/placement/detail/blocks.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// Shapes of buffers: pieces of each group, one residue class and one pin for all of its parts; and whether
 /// shapes can only be stacked.
+#include <sublet/core/internal/alignment.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/shapes.hpp>
 

@@ -2,6 +2,8 @@
 
 /// Slots lie one above the other, the coarsest alignment first, so that no padding is between them.
 
+#include <sublet/core/internal/alignment.hpp>
+#include <sublet/core/internal/placement_outcome.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/internal/stack_slots.hpp>

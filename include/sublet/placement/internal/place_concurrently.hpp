@@ -17,6 +17,9 @@
 /// Source: the greedy by size of Pisarchyk and Lee, "Efficient memory management for deep neural net
 /// inference", MLSys workshop 2020, with the conflicts of a partial order instead of those of intervals.
 
+#include <sublet/core/internal/alignment.hpp>
+#include <sublet/core/internal/placement_outcome.hpp>
+#include <sublet/core/internal/range_lists.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/core/placement_problem.hpp>
 #include <sublet/core/units.hpp>
@@ -129,7 +132,8 @@ bool pack_intervals(table<buffer_id, placement_problem::buffer> const& given,
 
 /// Places the buffers of all pools for any execution that respects the dependences.
 ///
-/// Requires:   `lives` and `conflicts` are those of the problem's buffers (analysis/dependences.hpp);
+/// Requires:   `lives` and `conflicts` are those of the problem's buffers
+/// (analysis/internal/conflict_ranges.hpp);
 ///             `fallback`, if given, is valid. The live ranges in the problem are ignored.
 /// Ensures:    conflicting buffers of one pool do not overlap in bytes, offsets are aligned and pins kept.
 ///             No pool is higher than by the fallback. Same problem and options, same placement.

@@ -21,6 +21,8 @@
 /// Ford and Fulkerson, "Flows in networks", Princeton 1962. New here: the network is the program's own graph.
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
 #include <sublet/core/units.hpp>
 
 #include <cstdint>

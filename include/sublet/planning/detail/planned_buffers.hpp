@@ -11,6 +11,7 @@
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/counterexample.hpp>
+#include <sublet/core/internal/placement_outcome.hpp>
 #include <sublet/core/placement_problem.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>

@@ -6,6 +6,8 @@
 /// antichain (detail/antichain.hpp).
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>

@@ -9,6 +9,8 @@
 /// "Bounds on multiprocessing timing anomalies", SIAM J. Applied Mathematics 1969 (factor).
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/core/internal/range_lists.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 
@@ -124,8 +126,8 @@ struct scheduled_graph {
 /// The result has the positions that conflict with each buffer if those that `may_wait` use hand-offs.
 ///
 /// Requires:   positions are numbered in schedule order (in_schedule_order); `exact` are the conflicts under
-///             every schedule (analysis/dependences.hpp), `in_schedule` the live ranges in the schedule
-///             (schedule_live_ranges).
+///             every schedule (analysis/internal/conflict_ranges.hpp), `in_schedule` the live ranges in the
+///             schedule (schedule_live_ranges).
 /// Ensures:    two buffers that conflict in `exact` conflict here if they overlap in the schedule, or if
 ///             neither may wait and no buffer that may wait begins where the later one does. No others
 ///             conflict. A buffer with very many pieces of ranges counts as one that may wait.

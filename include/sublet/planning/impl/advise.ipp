@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-
 /// Segment trees hold the load of each pool. A greedy run spills, while a position is above its capacity, the
 /// interval that lowers it most for its cost, then gives back what is not needed; six runs with different
 /// weights, the cheapest is kept.
+
+#include <sublet/core/internal/placement_outcome.hpp>
 
 #include <sublet/impl/config.hpp>
 #include <sublet/planning/detail/advise.hpp>

@@ -4,7 +4,12 @@
 /// that, up to eight times, with less room in each pool that is still too high.
 
 #include <sublet/advise_memory.hpp>
+#include <sublet/analysis/internal/listed_steps.hpp>
+#include <sublet/core/counterexample.hpp>
+#include <sublet/core/internal/asked_options.hpp>
+
 #include <sublet/core/internal/facts.hpp>
+#include <sublet/graph/internal/said_views.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/planning/detail/insert_spills.hpp>

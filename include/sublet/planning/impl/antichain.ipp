@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-
 /// The members come from the cut of the reuse network; a walk over the positions then proves each against the
 /// others, and removes those that it cannot prove.
 
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
+
 #include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/internal/vectors.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/planning/detail/antichain.hpp>
 #include <sublet/planning/detail/reuse_network.hpp>

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: BSL-1.0
-
 /// plan_concurrent(): the stages that its header draws, in that order; with choices of pools again with less
 /// room in a pool that overflows for every schedule, up to eight times.
 
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
+
 #include <sublet/analysis/internal/unclear.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/facts.hpp>
+#include <sublet/core/internal/placement_outcome.hpp>
 #include <sublet/core/placement_problem.hpp>
+#include <sublet/graph/internal/said_views.hpp>
+#include <sublet/graph/program.hpp>
+
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/internal/concurrent_blocks.hpp>
 #include <sublet/placement/internal/place_concurrently.hpp>

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: BSL-1.0
-
 /// plan_flow(): lives with gaps, on the positions of an order that keeps loops together; placed as in
 /// sequence, with bounds of their own where pairs or unwritten values make those of the placement untrue.
+
+#include <sublet/analysis/internal/flow_ranges.hpp>
+#include <sublet/analysis/internal/listed_steps.hpp>
 
 #include <sublet/analysis/internal/unclear.hpp>
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/core/counterexample.hpp>
 #include <sublet/core/internal/facts.hpp>
+#include <sublet/core/internal/placement_outcome.hpp>
+#include <sublet/core/internal/range_lists.hpp>
 #include <sublet/core/placement_problem.hpp>
+#include <sublet/graph/internal/edge_rules.hpp>
+#include <sublet/graph/internal/said_views.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/internal/pack.hpp>
 #include <sublet/plan_flow.hpp>

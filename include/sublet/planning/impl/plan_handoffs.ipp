@@ -4,10 +4,18 @@
 /// placement of that schedule, or one between the two, and the waits that make it valid.
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
+#include <sublet/analysis/internal/pressure.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/core/counterexample.hpp>
+#include <sublet/core/internal/asked_options.hpp>
 #include <sublet/core/internal/facts.hpp>
+#include <sublet/core/internal/range_lists.hpp>
+#include <sublet/core/internal/sorting.hpp>
+
 #include <sublet/core/placement_problem.hpp>
+#include <sublet/graph/internal/said_views.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_handoffs.hpp>

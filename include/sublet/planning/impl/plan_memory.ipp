@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
-
 /// plan_memory(): the stages that its header draws, in that order.
+
+#include <sublet/analysis/internal/listed_steps.hpp>
 
 #include <sublet/analysis/internal/unclear.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/core/internal/facts.hpp>
+#include <sublet/core/internal/placement_outcome.hpp>
+#include <sublet/core/units.hpp>
+#include <sublet/graph/internal/said_views.hpp>
+
 #include <sublet/impl/config.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/planning/detail/pack_in_place.hpp>

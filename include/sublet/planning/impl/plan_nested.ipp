@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
-
 /// plan_nested(): lifts the options of each program to the flat one, refuses what a body and its surroundings
 /// say differently of one value, and plans the control flow.
 
+#include <sublet/analysis/internal/listed_steps.hpp>
+
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/facts.hpp>
+#include <sublet/graph/internal/said_views.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/plan_nested.hpp>
 
@@ -31,7 +34,7 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, table<program_id, p
             auto const own = (options[i].*property).tabulate(flat.flat_of[i].size(), name);
             for (value_id v = 0; v != own.size(); ++v) {
                 value_id const to = flat.flat_of[i][v];
-                if (flat.value_of[to] == detail::tree_value{i, v}) lifted[to] = own[v];
+                if (flat.value_of[to] == tree_value{i, v}) lifted[to] = own[v];
             }
         }
         for (value_id s = flat.first_spare; s != flat.value_of.size(); ++s) {
@@ -62,10 +65,11 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, table<program_id, p
                            "sublet: a choice names value %, but there are only % values", choice.value,
                            flat.flat_of[i].size());
             value_id const to = flat.flat_of[i][choice.value];
-            SUBLET_EXPECTS((flat.value_of[to] == detail::tree_value{i, choice.value}),
-                           "sublet: body % chooses pools for value %, which it captures: say it of value % of "
-                           "program %",
-                           i, choice.value, flat.value_of[to].value, flat.value_of[to].program);
+            SUBLET_EXPECTS(
+                (flat.value_of[to] == tree_value{i, choice.value}),
+                "sublet: body % chooses pools for value %, which it captures: say it of value % of "
+                "program %",
+                i, choice.value, flat.value_of[to].value, flat.value_of[to].program);
             choice.value = to;
             all.pool_choices.push_back(choice);
         }
@@ -220,7 +224,7 @@ SUBLET_DECL planned_nested plan_nested(program_tree const& tree, table<program_i
         if (!is_there && all.bytes[root] != 0) result.copies.push_back(m);
     }
     if (!result) {
-        auto named = [&](value_id v) { return v == no_value ? detail::tree_value{} : flat.value_of[v]; };
+        auto named = [&](value_id v) { return v == no_value ? tree_value{} : flat.value_of[v]; };
         counterexample& why = result.figures.error();
         table<position_id, step_id> const steps = detail::steps_in_order(flat.program, plan.order);
         why.value_in_tree = named(why.value());

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
-
 /// plan_symbolic(): buffers as for the largest batch, pairs of equal size for every batch only, offsets that
 /// are affine in the batch; proved for the smallest and the largest.
+
+#include <sublet/analysis/internal/listed_steps.hpp>
 
 #include <sublet/analysis/internal/unclear.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/core/counterexample.hpp>
+#include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/plan.hpp>
+#include <sublet/graph/internal/said_views.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/internal/pack_symbolic.hpp>

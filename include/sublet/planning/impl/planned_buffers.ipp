@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-
 /// One pass over the buffers numbers those that need storage; values, pairs, pins and choices follow these
 /// numbers.
+
+#include <sublet/analysis/internal/pressure.hpp>
+#include <sublet/core/internal/alignment.hpp>
+#include <sublet/core/internal/placement_outcome.hpp>
+#include <sublet/core/internal/sorting.hpp>
 
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/internal/choose_pools.hpp>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-
 /// Series, forks and joins of positions are contracted to one node each while supply and demand are added up;
 /// what is left is filled node by node, with augmenting paths where freed bytes do not suffice.
+
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
 
 #include <sublet/impl/config.hpp>
 #include <sublet/planning/detail/reuse_network.hpp>

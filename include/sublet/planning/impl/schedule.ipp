@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-
 /// List scheduling by the longest path ahead, from either end; live ranges are numbered by the times of the
 /// schedule. Hand-offs are the reuses of bytes that the dependences do not order, less those that others
 /// imply.
+
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/topological_points.hpp>
+#include <sublet/core/internal/range_lists.hpp>
 
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/concepts.hpp>

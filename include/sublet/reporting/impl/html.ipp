@@ -5,6 +5,7 @@
 /// with hand-offs are moved first to an order that keeps them.
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/listed_steps.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/program.hpp>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-
 /// One sweep gives the live bytes, and prefix and suffix maxima of them what is left without a buffer;
 /// another over the touches, in the order in which steps read and write, the first and the last step of
 /// each buffer.
+
+#include <sublet/analysis/internal/listed_steps.hpp>
+#include <sublet/analysis/internal/pressure.hpp>
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/internal/sorting.hpp>

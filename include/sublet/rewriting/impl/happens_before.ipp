@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-
 /// Three answers to one question: a walk backwards over words of bits, kept while the target stays the
 /// same; a closure of a block of columns, made in one descending pass; ranges of positions that are not
 /// reached, with a binary search. The ranges are taken where they are few.
+
+#include <sublet/analysis/internal/unreached_positions.hpp>
 
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-
 /// Steps in sequence: the last touch of each buffer by position. Control flow: liveness of buffers, a
 /// release where a live set loses one. Concurrently: of the last touches, by happens-before, those that no
 /// other follows.
 
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/listed_steps.hpp>
+
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/core/internal/sorting.hpp>
+#include <sublet/graph/internal/edge_rules.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/rewriting/detail/happens_before.hpp>

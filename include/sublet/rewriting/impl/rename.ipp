@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-
 /// A slot gets a name if its occupants are of several values or not all versions of one; one pass over the
 /// versions finds these slots, another gives the names. Unused numbers are what is left between the sorted
 /// numbers of the names in use. The log walks over the definitions in order, with the last occupant of
 /// each slot.
+
+#include <sublet/analysis/internal/listed_steps.hpp>
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/internal/sorting.hpp>

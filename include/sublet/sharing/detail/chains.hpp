@@ -8,6 +8,9 @@
 /// fewest bytes in any interference graph, exponential but limited by a work budget.
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
+#include <sublet/core/internal/callables.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>

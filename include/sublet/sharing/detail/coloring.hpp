@@ -8,6 +8,7 @@
 
 #include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
+#include <sublet/graph/internal/values_of_nodes.hpp>
 
 #include <cstdint>
 #include <vector>

@@ -6,6 +6,8 @@
 /// improved by relinking chains while that saves bytes. A heuristic, often at its bound least_slot_bytes().
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/sharing/detail/range_matching.hpp>

@@ -6,6 +6,8 @@
 /// ranges of columns (Hopcroft and Karp 1973); the cost depends on the number of ranges, not of pairs.
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/core/units.hpp>
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-
 /// Fewest slots: a maximum matching of each buffer with one that may reuse it covers the buffers by
 /// chains, and what it reaches gives an antichain as large, pool by pool. Exact assignment: values by
 /// falling size, fixed ones merged and dominated ones left out; co-components can share no slot, so each
 /// is searched by itself, the smallest first (detail/slot_size_search.hpp).
+
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
 
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/detail/chains.hpp>

@@ -5,6 +5,8 @@
 /// slot where it is defined, and frees it at its last touch or where it is dead at a border of nodes.
 
 #include <sublet/core/internal/sorting.hpp>
+#include <sublet/graph/internal/edge_rules.hpp>
+#include <sublet/graph/internal/values_of_nodes.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/color_graph.hpp>

@@ -5,7 +5,10 @@
 /// taken if the ranges of its buffers, with those joined before, meet only where the steps allow it.
 
 #include <sublet/analysis/control_flow.hpp>
+#include <sublet/analysis/internal/flow_ranges.hpp>
 #include <sublet/analysis/liveness.hpp>
+#include <sublet/core/internal/alignment.hpp>
+#include <sublet/core/internal/range_lists.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/in_place.hpp>
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-
 /// First fit by falling size. The slots that conflict with a buffer are the union of bit masks by
 /// position, of as many slots as fit a cache; where there are more, those unused for long are not asked
 /// again. A slot that costs much is avoided, if an alternating path relinks the chains at fewer bytes.
+
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
 
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-
 /// Hopcroft and Karp's phases on rows that are ranges of columns: breadth-first layers from the free rows,
 /// then paths along the layers. A column is visited once a phase, since a union-find of the columns that
 /// are left skips the others, so no edge is listed.
+
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
 
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/detail/range_matching.hpp>

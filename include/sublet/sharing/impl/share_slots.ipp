@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
-
 /// The stages in turn: dependences, buffers of values and their in-place pairs, live ranges by
 /// happens-before, slots of the buffers; then each value gets the slot of its buffer.
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/internal/facts.hpp>
+#include <sublet/graph/internal/said_views.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/in_place.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-
 /// By begin, each buffer looks at all slots. A size is never above another if it is not at a batch of 1
 /// and at the largest: sizes are affine, so between these nothing else happens.
 
+#include <sublet/core/internal/affine.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/detail/share_symbolically.hpp>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Counts of set bits by word. The sparse set keeps a list and the index of each value in it: what is erased
+/// is replaced by the last of the list.
+
 #include <sublet/impl/config.hpp>
 #include <sublet/structures/internal/bit_rows.hpp>
 

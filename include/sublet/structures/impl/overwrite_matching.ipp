@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Results by descending size; each searches an augmenting path breadth first, and flips it. Operands that a
+/// failed search reached lead nowhere later either, so all failed searches together visit each pair once.
+
+#include <sublet/core/internal/overwrite_pair.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/structures/internal/overwrite_matching.hpp>

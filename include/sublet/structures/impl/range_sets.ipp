@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// All sets lie in one vector, each behind a head with its owner and size. A set is replaced where it is if
+/// its size stays, else appended; gaps are closed when they are many. Beyond the limit sets are coarsened:
+/// each keeps its first ranges, and the last of these reaches to the end.
+
 #include <sublet/impl/config.hpp>
 #include <sublet/structures/internal/range_sets.hpp>
 

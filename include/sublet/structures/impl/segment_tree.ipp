@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// A node holds what is added to all under it, and the most under it, itself included; so a change touches
+/// O(log n) nodes and their ancestors, and no push down is needed: a query adds what the ancestors hold.
+
 #include <sublet/impl/config.hpp>
 #include <sublet/structures/internal/segment_tree.hpp>
 

@@ -16,6 +16,7 @@
 /// Bureau of Standards 69B, 1965; greedy optimality: Edmonds, "Matroids and the greedy algorithm",
 /// Mathematical Programming 1, 1971.
 
+#include <sublet/core/internal/overwrite_pair.hpp>
 #include <sublet/core/plan.hpp>
 
 #include <cstdint>

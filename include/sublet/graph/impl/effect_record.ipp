@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/graph/program.hpp>
+
+/// Closes a step in passes over its touches, each made only where flags say that it has something to do: a
+/// stable partition puts definitions last, and the others join reads and writes with the definition of the
+/// same value, found by binary search.
+
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/core/internal/vectors.hpp>
+#include <sublet/graph/internal/effect_record.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 namespace sublet::detail {
 

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/core/internal/sorting.hpp>
-#include <sublet/core/placement_problem.hpp>
+
+/// The first pool with the worst status decides. The kind of its proof says which rule is violated, and
+/// between which buffers; without such a proof it is the capacity.
+
+#include <sublet/core/internal/alignment.hpp>
+#include <sublet/core/internal/arithmetic.hpp>
+#include <sublet/core/internal/placement_outcome.hpp>
 #include <sublet/impl/config.hpp>
 
-// --- problem ---------------------------------------------------------------------------------------------
+#include <cstddef>
+#include <optional>
 
-namespace sublet {
-
-namespace detail {
+namespace sublet::detail {
 
 SUBLET_COLD_DECL std::size_t pool_count(placement_problem const& problem)
 {
@@ -21,14 +25,6 @@ SUBLET_COLD_DECL std::size_t pool_count(placement_problem const& problem)
     }
     return pools;
 }
-
-} // namespace detail
-
-} // namespace sublet
-
-// --- result ----------------------------------------------------------------------------------------------
-
-namespace sublet::detail {
 
 SUBLET_COLD_DECL void set_overall_status(placement& all)
 {
