@@ -5,6 +5,7 @@
 #include "../random_program.hpp"
 #include "../random_source.hpp"
 
+#include <sublet/execution/detail/operand_table.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_memory.hpp>

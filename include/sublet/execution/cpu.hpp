@@ -9,7 +9,7 @@
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
-#include <sublet/execution/detail/executor_base.hpp>
+#include <sublet/execution/detail/host_values.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
@@ -267,24 +267,6 @@ namespace detail {
 [[nodiscard]] lowered_program proved_sequence(snapshot const& p, plan_options const& options,
                                               memory_plan const* plan, executor_options const& settings);
 
-/// Throws: run_error with the step if the kernel throws; what `before` and `after` throw.
-template <class Kernel, class Before, class After>
-void run_step(lowered_program const& lowered, value_storage& values, position_id at, Kernel& kernel,
-              cpu_call& call, Before& before, After& after)
-{
-    call.position = at;
-    call.step = lowered.step_at[at];
-    values.before(lowered, at);
-    before(at);
-    try {
-        kernel(std::as_const(call));
-    } catch (...) {
-        throw run_error(call.step, std::current_exception());
-    }
-    after(at);
-    values.after(lowered, at);
-}
-
 } // namespace detail
 
 // --- cpu -------------------------------------------------------------------------------------------------
@@ -306,7 +288,7 @@ void run_step(lowered_program const& lowered, value_storage& values, position_id
 /// construction. An executor can be moved, and spans stay valid; a moved-from executor must not run. One
 /// thread at a time may use it.
 template <class Kernel>
-class cpu_executor : public detail::executor_base {
+class cpu_executor {
 public:
     /// Keeps copies only: program, options and mode need not outlive it.
     ///
@@ -346,21 +328,54 @@ public:
     ///          executor_options::checks::paint on std::bad_alloc.
     run_report run()
     {
-        return this->run_once([this] {
-            if (check_ < executor_options::checks::paint) return run_steps([](auto) {}, [](auto) {});
-            detail::clobber_checker checker(lowered_, values_, check_ == executor_options::checks::digest,
-                                            lowered_.is_any_schedule);
+        return values_.run_once([this] {
+            if (values_.check() < executor_options::checks::paint) return run_steps([](auto) {}, [](auto) {});
+            detail::clobber_checker checker(values_.lowered(), values_.storage(),
+                                            values_.check() == executor_options::checks::digest,
+                                            values_.lowered().is_any_schedule);
             run_steps([&](position_id at) { checker.before(at); },
                       [&](position_id at) { checker.after(at); });
             checker.finish();
         });
     }
 
+    /// The bytes of an input, to be filled before a run. Outputs of the last run become invalid: an input may
+    /// share bytes with them.
+    /// Throws: precondition_error if v is no input or has storage of the caller's; allocation_error.
+    [[nodiscard]] std::span<std::byte> input(value_id v) { return values_.input(v); }
+
+    /// The bytes of an output after a run.
+    /// Throws: precondition_error if v is no output; unusable_value if no run has computed it, or an input
+    ///         has been given since, or another executor has used the same growing_arena.
+    [[nodiscard]] std::span<std::byte const> output(value_id v) const { return values_.output(v); }
+
+    /// Sets the caller's storage for a value that is external, state, not eligible or of unknown size, and
+    /// for all views of it. It stays bound.
+    ///
+    /// Requires: the bytes outlive all runs, and nothing else changes them during one; where steps run
+    ///           concurrently, storage bound for two values does not overlap.
+    /// Throws:   precondition_error if v has storage of the executor's; unusable_value if there are too few
+    ///           bytes, or they do not begin at its alignment.
+    void bind(value_id v, std::span<std::byte> bytes) { values_.bind(v, bytes); }
+    /// The same for a value that no step writes.
+    template <class Bytes>
+        requires detail::constant_bytes<Bytes>
+    void bind(value_id v, Bytes&& constant)
+    {
+        values_.bind_constant(v, constant);
+    }
+    template <class Bytes>
+        requires(!detail::constant_bytes<Bytes> && !std::convertible_to<Bytes, std::span<std::byte>>)
+    void bind(value_id, Bytes&&, detail::bytes_are_bound_by_a_span<Bytes> = {}) = delete;
+
+    /// Allocations since construction.
+    [[nodiscard]] auto memory() const { return values_.storage().memory().use(); }
+
 private:
     template <class Mode>
     cpu_executor(Kernel kernel, snapshot const& p, plan_options const& options, Mode const& mode,
                  executor_options const& settings)
-        : executor_base(detail::proved_sequence(p, options, detail::plan_in(mode), settings), mode, settings),
+        : values_(detail::proved_sequence(p, options, detail::plan_in(mode), settings), mode, settings),
           kernel_(std::move(kernel))
     {
     }
@@ -368,14 +383,12 @@ private:
     template <class Before, class After>
     void run_steps(Before before, After after)
     {
-        cpu_call call(lowered_, values_);
-        for (position_id at = 0; at != lowered_.positions(); ++at)
-            detail::run_step(lowered_, values_, at, kernel_, call, before, after);
+        cpu_call call(values_.lowered(), values_.storage());
+        for (position_id at = 0; at != values_.lowered().positions(); ++at)
+            values_.run_step(at, kernel_, call, before, after);
     }
 
-    using executor_base::check_;
-    using executor_base::lowered_;
-    using executor_base::values_;
+    detail::host_values values_; // supplied and read; storage and state
     Kernel kernel_;
 };
 

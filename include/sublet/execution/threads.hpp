@@ -9,7 +9,7 @@
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/execution/cpu.hpp>
-#include <sublet/execution/detail/executor_base.hpp>
+#include <sublet/execution/detail/host_values.hpp>
 #include <sublet/execution/detail/proved_order.hpp>
 #include <sublet/execution/detail/step_dispatcher.hpp>
 #include <sublet/execution/run_options.hpp>
@@ -232,7 +232,7 @@ private:
 /// serialised. A single worker runs in the caller's thread, in an order that is computed at construction,
 /// without synchronisation.
 template <class Kernel, class Runner = detail::thread_pool>
-class thread_executor : public detail::executor_base {
+class thread_executor {
 public:
     /// Keeps copies only: program, options and mode need not outlive it.
     ///
@@ -270,15 +270,34 @@ public:
     /// Throws:  as cpu_executor::run(), for the step that failed first; what the runner throws.
     run_report run()
     {
-        return this->run_once([this] {
-            if (check_ < executor_options::checks::paint) return run_steps([](auto) {}, [](auto) {});
-            detail::clobber_checker checker(lowered_, values_, check_ == executor_options::checks::digest,
-                                            true);
+        return values_.run_once([this] {
+            if (values_.check() < executor_options::checks::paint) return run_steps([](auto) {}, [](auto) {});
+            detail::clobber_checker checker(values_.lowered(), values_.storage(),
+                                            values_.check() == executor_options::checks::digest, true);
             run_steps([&](position_id at) { checker.before(at); },
                       [&](position_id at) { checker.after(at); });
             checker.finish();
         });
     }
+
+    /// As cpu_executor::input().
+    [[nodiscard]] std::span<std::byte> input(value_id v) { return values_.input(v); }
+    /// As cpu_executor::output().
+    [[nodiscard]] std::span<std::byte const> output(value_id v) const { return values_.output(v); }
+    /// As cpu_executor::bind().
+    void bind(value_id v, std::span<std::byte> bytes) { values_.bind(v, bytes); }
+    /// The same for a value that no step writes.
+    template <class Bytes>
+        requires detail::constant_bytes<Bytes>
+    void bind(value_id v, Bytes&& constant)
+    {
+        values_.bind_constant(v, constant);
+    }
+    template <class Bytes>
+        requires(!detail::constant_bytes<Bytes> && !std::convertible_to<Bytes, std::span<std::byte>>)
+    void bind(value_id, Bytes&&, detail::bytes_are_bound_by_a_span<Bytes> = {}) = delete;
+    /// Allocations since construction.
+    [[nodiscard]] auto memory() const { return values_.storage().memory().use(); }
 
     /// By position of the lowered program.
     [[nodiscard]] step_waits const& waits() const { return waits_; }
@@ -294,40 +313,39 @@ private:
     template <class Mode>
     thread_executor(Kernel kernel, Runner pool, Mode const& mode, thread_options const& threading,
                     executor_options const& settings, detail::run_order order)
-        : executor_base(std::move(order.lowered), mode, settings), kernel_(std::move(kernel)),
+        : values_(std::move(order.lowered), mode, settings), kernel_(std::move(kernel)),
           runner_(std::move(pool)), waits_(std::move(order.waits)),
-          workers_(std::min(threading.workers, std::max<std::size_t>(lowered_.positions(), 1))),
-          queue_(threading.policy, lowered_.positions(), threading.seed, threading.order)
+          workers_(std::min(threading.workers, std::max<std::size_t>(values_.lowered().positions(), 1))),
+          queue_(threading.policy, values_.lowered().positions(), threading.seed, threading.order)
     {
         SUBLET_EXPECTS(threading.workers != 0, "sublet: at least one worker is needed");
         bool const is_single = workers_ == 1;
         if (is_single || threading.policy == queue_policy::given)
             order_ = order_of_one_worker(waits_, queue_);
         if (!is_single) {
-            pending_.assign(lowered_.positions(), 0);
-            values_.share();
+            pending_.assign(values_.lowered().positions(), 0);
+            values_.storage().share();
         }
-        report_.workers = workers_;
-        report_.waits = waits_.list.size();
-        report_.handoffs = waits_.count(step_waits::kind::handoff);
+        values_.report().workers = workers_;
+        values_.report().waits = waits_.list.size();
+        values_.report().handoffs = waits_.count(step_waits::kind::handoff);
     }
 
     template <class Before, class After>
     void run_steps(Before before, After after)
     {
         if (workers_ == 1) {
-            cpu_call call(lowered_, values_);
-            for (position_id at : order_)
-                detail::run_step(lowered_, values_, at, kernel_, call, before, after);
+            cpu_call call(values_.lowered(), values_.storage());
+            for (position_id at : order_) values_.run_step(at, kernel_, call, before, after);
             return;
         }
         detail::first_failure<> failure;
         detail::step_dispatcher dispatcher(waits_, queue_, pending_);
         auto work = [&](std::size_t) noexcept {
-            cpu_call call(lowered_, values_, &dispatcher.is_stopping());
+            cpu_call call(values_.lowered(), values_.storage(), &dispatcher.is_stopping());
             dispatcher.work([&](position_id at) {
                 try {
-                    detail::run_step(lowered_, values_, at, kernel_, call, before, after);
+                    values_.run_step(at, kernel_, call, before, after);
                 } catch (...) {
                     failure.keep(std::current_exception());
                     dispatcher.stop();
@@ -339,10 +357,7 @@ private:
         SUBLET_EXPECTS(dispatcher.is_over(), "sublet: a runner returned before it made all calls");
     }
 
-    using executor_base::check_;
-    using executor_base::lowered_;
-    using executor_base::report_;
-    using executor_base::values_;
+    detail::host_values values_; // supplied and read; storage and state
     Kernel kernel_;
     Runner runner_;
     step_waits waits_;

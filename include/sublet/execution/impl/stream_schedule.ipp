@@ -549,18 +549,3 @@ SUBLET_DECL verdict check_schedule(snapshot const& p, plan_options const& option
 } // namespace detail
 
 } // namespace sublet
-
-// --- call ------------------------------------------------------------------------------------------------
-
-namespace sublet::detail {
-
-SUBLET_DECL operand_table::operand_table(lowered_program const& lowered)
-{
-    first_.reserve(lowered.step_at.size() + 1);
-    first_.push_back(0);
-    for (position_id at = 0; at != lowered.positions(); ++at)
-        first_.push_back(first_.back() + lowered.uses[at].size() + lowered.defs[at].size() +
-                         lowered.scratch[at].size());
-}
-
-} // namespace sublet::detail
