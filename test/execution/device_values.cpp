@@ -245,8 +245,8 @@ TEST_CASE("blocks are allocated and released on a device, and counted")
     CHECK_FALSE(values.provide(2, 0));
     values.release_if([](value_role) { return true; }, 0);
     CHECK(device.blocks.empty());
-    CHECK(values.memory().use().bytes == counter{0, 96, 96});
-    CHECK(values.memory().use().allocations == counter{0, 2, 2});
+    CHECK(values.memory().use().bytes == run_report::counter{0, 96, 96});
+    CHECK(values.memory().use().allocations == run_report::counter{0, 2, 2});
 }
 
 TEST_CASE("blocks that the device never had are not freed there")

@@ -13,6 +13,8 @@
 #include <sublet/execution/threads.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_memory.hpp>
+#include <sublet/testing/detail/conflict_orders.hpp>
+#include <sublet/testing/detail/position_set.hpp>
 
 #include <doctest/doctest.h>
 

@@ -16,11 +16,18 @@
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
+#include <sublet/execution/detail/check_schedule.hpp>
 #include <sublet/execution/detail/command_issuer.hpp>
 #include <sublet/execution/detail/device_error.hpp>
 #include <sublet/execution/detail/device_values.hpp>
+#include <sublet/execution/detail/executor_state.hpp>
 #include <sublet/execution/detail/live_peak.hpp>
+#include <sublet/execution/detail/memory_mode.hpp>
 #include <sublet/execution/detail/proved_order.hpp>
+#include <sublet/execution/detail/stream_scheduler.hpp>
+#include <sublet/execution/device.hpp>
+#include <sublet/execution/internal/device_features.hpp>
+#include <sublet/execution/internal/run_order.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
@@ -37,6 +44,42 @@
 #include <vector>
 
 namespace sublet {
+
+/// A run that is issued once and kept by the device as a graph, which one command launches.
+///
+///     sublet::stream_executor run{device, program, options, sublet::arena{plan}, kernel};
+///     auto captured = run.capture();
+///     for (auto const& image : images) {
+///         run.give(input, image);
+///         captured.launch();
+///     }
+///
+/// A graph contains addresses, so all storage of a run must stay where it was at capture: in arenas, or in
+/// blocks that are kept between runs.
+///
+/// The executor must outlive it.
+template <class Executor, class Graph>
+class captured_run {
+public:
+    /// Made by stream_executor::capture().
+    captured_run(Executor& executor, Graph graph, std::size_t rebinds, std::size_t number)
+        : executor_(&executor), graph_(std::move(graph)), rebinds_(rebinds), number_(number)
+    {
+    }
+
+    /// Queues the run, as run_async() does. If storage has moved since the last launch, because other storage
+    /// was bound or, without arenas, because a run failed, it first waits for runs and captures again.
+    /// Requires: storage has not moved, unless the device updates graphs, as cuda_device does.
+    /// Throws:   precondition_error where a requirement is broken; as run_async() and
+    ///           stream_executor::capture().
+    void launch() { executor_->launch(graph_, rebinds_, number_); }
+
+private:
+    Executor* executor_;
+    Graph graph_;
+    std::size_t rebinds_; // of the executor, when it was captured
+    std::size_t number_;  // of its operands
+};
 
 /// Runs a program any number of times. The device must outlive it. One thread at a time may use it. `no_plan`
 /// and `recycle` allocate during a run, in stream order; `arena` at construction, or the bytes of a
@@ -174,7 +217,7 @@ public:
     // --- what it has ------------------------------------------------------------------------------------
 
     /// Allocations since construction, counted when issued.
-    [[nodiscard]] auto memory() const { return values_.storage().memory().use(); }
+    [[nodiscard]] run_report::memory_use memory() const { return values_.storage().memory().use(); }
     /// One of the streams that it uses, numbered from 0.
     ///
     /// Throws: precondition_error if the executor does not use that stream.

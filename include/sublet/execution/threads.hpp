@@ -2,179 +2,8 @@
 #ifndef SUBLET_EXECUTION_THREADS_HPP
 #define SUBLET_EXECUTION_THREADS_HPP
 
-/// Runs a program on several threads: each step as soon as all steps that it waits for are done. Every run
-/// leaves what a sequential run leaves. Costs O(steps + waits) atomic operations in a run.
-
-#include <sublet/core/internal/facts.hpp>
-#include <sublet/core/plan.hpp>
-#include <sublet/core/units.hpp>
-#include <sublet/execution/cpu.hpp>
-#include <sublet/execution/detail/host_values.hpp>
-#include <sublet/execution/detail/proved_order.hpp>
-#include <sublet/execution/detail/step_dispatcher.hpp>
-#include <sublet/execution/run_options.hpp>
-#include <sublet/execution/step_waits.hpp>
-#include <sublet/execution/storage.hpp>
-#include <sublet/graph/snapshot.hpp>
-
-#include <algorithm>
-#include <atomic>
-#include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <exception>
-#include <thread>
-#include <utility>
-#include <vector>
-
-// --- thread pool -----------------------------------------------------------------------------------------
-
-/// The provider of threads for a run.
-///
-///     run(3, f)      caller    f(0) ─────────────────┐
-///                    thread 1  f(1) ────────┐        ├─► returns when all have returned
-///                    thread 2  f(2) ────────────┐    │
-///                    the threads sleep between runs
-///
-/// You may supply your own runner in a few lines, here with tasks of the standard library:
-///
-///     struct tasks {
-///         void run(std::size_t n, std::function<void(std::size_t)> f)
-///         {
-///             std::vector<std::future<void>> all;
-///             for (std::size_t i = 0; i != n; ++i) {
-///                 auto call = [&f, i] { f(i); };
-///                 all.push_back(std::async(std::launch::async, call));
-///             }
-///         } // the futures wait for all calls
-///     };
-
-namespace sublet {
-
-/// Calls a function in several threads.
-///
-/// Semantics:       `r.run(n, f)` calls f(0) ... f(n - 1) once each, in any threads, concurrently or in
-///                  sequence, and returns when all calls have returned; f throws nothing. If run() throws, no
-///                  call is in progress or begins later.
-/// Minimal model:   a loop.     Ordinary model: a thread pool.
-template <class R>
-concept runner = requires(R& r, std::size_t n, void (*f)(std::size_t)) { r.run(n, f); };
-
-namespace detail {
-
-/// Threads that are started at first need and kept between runs. Calls are claimed by a counter, by the
-/// calling thread too, so a run completes even if a thread cannot be created or wakes late.
-template <class Thread = std::thread>
-class basic_thread_pool {
-public:
-    basic_thread_pool() = default;
-    basic_thread_pool(basic_thread_pool&&) = default;
-    basic_thread_pool& operator=(basic_thread_pool&&) = delete;
-    ~basic_thread_pool()
-    {
-        for (state& s : shared_) {
-            s.is_closing = true;
-            s.publish(0);
-        }
-        for (Thread& t : threads_) t.join();
-    }
-
-    /// Requires:   one run at a time; f throws nothing.
-    /// Complexity: no allocation unless more threads are needed than before; n = 1 needs none.
-    template <std::invocable<std::size_t> F>
-    void run(std::size_t n, F f)
-    {
-        SUBLET_EXPECTS(n < no_node, "sublet: one run of a thread pool has more calls than 32 bits count");
-        if (n > 1) start(n - 1);
-        if (n < 2 || threads_.empty()) {
-            for (std::size_t i = 0; i != n; ++i) f(i);
-            return;
-        }
-        state& s = shared_.front();
-        s.what = &f;
-        s.call = [](void* what, std::size_t i) { (*static_cast<F*>(what))(i); };
-        s.finished.store(0, std::memory_order_relaxed);
-        s.publish(n - 1);
-        f(std::size_t{0});
-        auto remaining = static_cast<std::uint32_t>(n - 1);
-        std::uint32_t const round = s.round.load(std::memory_order_relaxed);
-        for (std::uint32_t i = s.take(round); i != 0; i = s.take(round), --remaining) f(i);
-        s.wait_for(remaining);
-    }
-
-    [[nodiscard]] std::size_t threads() const { return threads_.size(); }
-
-private:
-    struct state {
-        std::atomic<std::uint32_t> round{0};   // incremented for each run, and to end
-        std::atomic<std::uint64_t> tickets{0}; // high half: the round; low half: calls not yet claimed
-        std::atomic<std::uint32_t> finished{0};
-        std::atomic<bool> is_closing{false};
-        void* what = nullptr;
-        void (*call)(void*, std::size_t) = nullptr;
-
-        void publish(std::uint64_t calls)
-        {
-            std::uint32_t const next = round.load(std::memory_order_relaxed) + 1;
-            tickets.store(std::uint64_t{next} << 32 | (calls & 0xFFFF'FFFF), std::memory_order_release);
-            round.store(next, std::memory_order_release);
-            round.notify_all();
-        }
-        /// Claims a call of this round; 0: none is left.
-        std::uint32_t take(std::uint32_t of)
-        {
-            std::uint64_t now = tickets.load(std::memory_order_acquire);
-            while (now >> 32 == of && static_cast<std::uint32_t>(now) != 0)
-                if (tickets.compare_exchange_weak(now, now - 1, std::memory_order_acquire))
-                    return static_cast<std::uint32_t>(now);
-            return 0;
-        }
-        void run_worker(std::uint32_t seen)
-        {
-            for (;;) {
-                round.wait(seen, std::memory_order_acquire);
-                seen = round.load(std::memory_order_acquire);
-                if (is_closing) return;
-                for (std::uint32_t i = take(seen); i != 0; i = take(seen)) {
-                    call(what, i);
-                    finished.fetch_add(1, std::memory_order_release);
-                    finished.notify_one();
-                }
-            }
-        }
-        void wait_for(std::uint32_t calls)
-        {
-            for (std::uint32_t count = finished.load(std::memory_order_acquire); count != calls;
-                 count = finished.load(std::memory_order_acquire))
-                finished.wait(count, std::memory_order_acquire);
-        }
-    };
-
-    void start(std::size_t wanted)
-    {
-        try {
-            if (shared_.empty()) shared_ = std::vector<state>(1); // stays if the pool is moved
-            threads_.reserve(wanted);
-            while (threads_.size() < wanted) {
-                state* const s = &shared_.front();
-                std::uint32_t const now = s->round.load(std::memory_order_relaxed);
-                threads_.emplace_back([s, now] { s->run_worker(now); });
-            }
-        } catch (...) { // fewer threads will do
-        }
-    }
-
-    std::vector<state> shared_;
-    std::vector<Thread> threads_;
-};
-
-using thread_pool = basic_thread_pool<>;
-
-} // namespace detail
-
-// --- threads ---------------------------------------------------------------------------------------------
-
-/// The executor on several threads, and what its steps wait for.
+/// Runs a program on several threads: each step as soon as all steps that it waits for are done. Costs
+/// O(steps + waits) atomic operations in a run.
 ///
 ///     sublet::thread_executor executor{program, options, sublet::arena{plan}, kernel, {.workers = 4}};
 ///
@@ -187,6 +16,56 @@ using thread_pool = basic_thread_pool<>;
 /// A run leaves what cpu_executor leaves: construction proves that the waits order any two steps that touch
 /// the same bytes, one of them writing.
 
+#include <sublet/core/internal/facts.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
+#include <sublet/execution/cpu.hpp>
+#include <sublet/execution/detail/clobber_checker.hpp>
+#include <sublet/execution/detail/first_failure.hpp>
+#include <sublet/execution/detail/host_values.hpp>
+#include <sublet/execution/detail/memory_mode.hpp>
+#include <sublet/execution/detail/proved_order.hpp>
+#include <sublet/execution/detail/step_dispatcher.hpp>
+#include <sublet/execution/detail/thread_pool.hpp>
+#include <sublet/execution/internal/run_order.hpp>
+#include <sublet/execution/run_options.hpp>
+#include <sublet/execution/step_waits.hpp>
+#include <sublet/execution/storage.hpp>
+#include <sublet/graph/snapshot.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+/// You may supply your own runner in a few lines, here with tasks of the standard library:
+///
+///     struct tasks {
+///         void run(std::size_t n, std::function<void(std::size_t)> f)
+///         {
+///             std::vector<std::future<void>> all;
+///             for (std::size_t i = 0; i != n; ++i) {
+///                 auto call = [&f, i] { f(i); };
+///                 all.push_back(std::async(std::launch::async, call));
+///             }
+///         } // the futures wait for all calls
+///     };
+///
+/// Calls a function in several threads.
+///
+/// Semantics:       `r.run(n, f)` calls f(0) ... f(n - 1) once each, in any threads, concurrently or in
+///                  sequence, and returns when all calls have returned; f throws nothing. If run() throws, no
+///                  call is in progress or begins later.
+/// Minimal model:   a loop.     Ordinary model: a thread pool.
+template <class R>
+concept runner = requires(R& r, std::size_t n, void (*f)(std::size_t)) { r.run(n, f); };
+
 /// How many threads run the steps, and which ready step runs first.
 struct thread_options {
     /// Threads that run steps, including the caller's; never more than steps.
@@ -196,36 +75,6 @@ struct thread_options {
     std::vector<position_id> order = {}; ///< of `given`: all positions, each after those that it waits for
     std::vector<handoff> handoffs = {}; ///< order to be kept beyond data and edges
 };
-
-namespace detail {
-
-/// Keeps the first failure of a run, and the number of later ones.
-template <class Error = run_error>
-class first_failure {
-public:
-    void keep(std::exception_ptr what) noexcept
-    {
-        scoped_lock const guard(&lock_);
-        if (failures_++ == 0) first_ = std::move(what);
-    }
-    void rethrow_if_any()
-    {
-        if (failures_ == 0) return;
-        try {
-            std::rethrow_exception(first_);
-        } catch (Error& error) {
-            error.add_later_failures(failures_ - 1);
-            throw;
-        }
-    }
-
-private:
-    adaptive_mutex lock_;
-    std::exception_ptr first_;
-    std::size_t failures_ = 0;
-};
-
-} // namespace detail
 
 /// Runs a program any number of times, one run at a time. Several threads call the kernel concurrently, for
 /// different steps; the kernel must guard its own state. Calls of `executor_options::upstream` are
@@ -297,7 +146,7 @@ public:
         requires(!detail::constant_bytes<Bytes> && !std::convertible_to<Bytes, std::span<std::byte>>)
     void bind(value_id, Bytes&&, detail::bytes_are_bound_by_a_span<Bytes> = {}) = delete;
     /// Allocations since construction.
-    [[nodiscard]] auto memory() const { return values_.storage().memory().use(); }
+    [[nodiscard]] run_report::memory_use memory() const { return values_.storage().memory().use(); }
 
     /// By position of the lowered program.
     [[nodiscard]] step_waits const& waits() const { return waits_; }

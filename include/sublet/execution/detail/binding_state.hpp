@@ -13,8 +13,7 @@
 
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
-#include <sublet/execution/run_options.hpp>
-#include <sublet/execution/storage.hpp>
+#include <sublet/execution/internal/lowered_program.hpp>
 #include <sublet/graph/concepts.hpp>
 
 #include <cstddef>

@@ -13,11 +13,14 @@
 
 #include <sublet/core/units.hpp>
 #include <sublet/execution/detail/device_error.hpp>
+#include <sublet/execution/detail/device_streams.hpp>
 #include <sublet/execution/detail/device_values.hpp>
 #include <sublet/execution/detail/executor_state.hpp>
 #include <sublet/execution/detail/operand_table.hpp>
-#include <sublet/execution/run_options.hpp>
-#include <sublet/execution/storage.hpp>
+#include <sublet/execution/detail/stream_storage.hpp>
+#include <sublet/execution/device.hpp>
+#include <sublet/execution/internal/device_features.hpp>
+#include <sublet/execution/internal/lowered_program.hpp>
 #include <sublet/execution/stream_schedule.hpp>
 
 #include <cstddef>

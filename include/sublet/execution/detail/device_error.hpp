@@ -6,7 +6,7 @@
 /// there, otherwise the last step that the failure can belong to.
 
 #include <sublet/core/units.hpp>
-#include <sublet/execution/run_options.hpp>
+#include <sublet/execution/errors.hpp>
 
 #include <exception>
 

@@ -11,7 +11,7 @@
 
 #include <sublet/core/units.hpp>
 #include <sublet/execution/detail/executor_state.hpp>
-#include <sublet/execution/run_options.hpp>
+#include <sublet/execution/device.hpp>
 
 #include <cstddef>
 #include <vector>

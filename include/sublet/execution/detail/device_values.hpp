@@ -19,6 +19,9 @@
 #include <sublet/execution/detail/executor_state.hpp>
 #include <sublet/execution/detail/stream_digests.hpp>
 #include <sublet/execution/detail/stream_storage.hpp>
+#include <sublet/execution/device.hpp>
+#include <sublet/execution/errors.hpp>
+#include <sublet/execution/internal/lowered_program.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/storage.hpp>
 

@@ -16,6 +16,11 @@
 #include <sublet/execution/detail/binding_state.hpp>
 #include <sublet/execution/detail/executor_state.hpp>
 #include <sublet/execution/detail/live_peak.hpp>
+#include <sublet/execution/detail/memory_mode.hpp>
+#include <sublet/execution/detail/value_storage.hpp>
+#include <sublet/execution/errors.hpp>
+#include <sublet/execution/internal/counted_memory.hpp>
+#include <sublet/execution/internal/lowered_program.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/storage.hpp>
 

@@ -12,7 +12,7 @@
 /// from its first write, each to its last touch. In-place results of a step are a maximum-weight matching.
 
 #include <sublet/core/units.hpp>
-#include <sublet/execution/storage.hpp>
+#include <sublet/execution/internal/lowered_program.hpp>
 
 namespace sublet::detail {
 

@@ -9,7 +9,7 @@
 ///     first      0        2           5
 
 #include <sublet/core/units.hpp>
-#include <sublet/execution/storage.hpp>
+#include <sublet/execution/internal/lowered_program.hpp>
 
 #include <cstddef>
 #include <span>

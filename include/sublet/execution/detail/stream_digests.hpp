@@ -12,8 +12,8 @@
 
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
-#include <sublet/execution/run_options.hpp>
-#include <sublet/execution/storage.hpp>
+#include <sublet/execution/errors.hpp>
+#include <sublet/execution/internal/lowered_program.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -12,8 +12,12 @@
 
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
-#include <sublet/execution/run_options.hpp>
-#include <sublet/execution/storage.hpp>
+#include <sublet/execution/detail/arena_blocks.hpp>
+#include <sublet/execution/detail/plan_addresses.hpp>
+#include <sublet/execution/device.hpp>
+#include <sublet/execution/errors.hpp>
+#include <sublet/execution/internal/counted_memory.hpp>
+#include <sublet/execution/internal/lowered_program.hpp>
 #include <sublet/graph/concepts.hpp>
 
 #include <cstddef>

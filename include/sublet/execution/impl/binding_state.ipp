@@ -4,6 +4,7 @@
 /// step touches; each check before a run walks that list, and ends at the first that is missing.
 
 #include <sublet/execution/detail/binding_state.hpp>
+#include <sublet/execution/errors.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <cstdint>

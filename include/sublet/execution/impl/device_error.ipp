@@ -2,6 +2,7 @@
 
 /// The sentence of device_error, and the choice between it and run_error, by throwing the cause once more.
 
+#include <sublet/execution/detail/bounded_text.hpp>
 #include <sublet/execution/detail/device_error.hpp>
 #include <sublet/impl/config.hpp>
 

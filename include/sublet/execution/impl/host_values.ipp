@@ -5,6 +5,7 @@
 /// refused, and ends with one store, after inputs are consumed and storage is released.
 
 #include <sublet/execution/detail/host_values.hpp>
+#include <sublet/execution/detail/poison.hpp>
 #include <sublet/impl/config.hpp>
 
 namespace sublet::detail {
