@@ -120,7 +120,9 @@ public:
     /// The values of one call: `{x, y}`, or any list of handles or ids.
     class list {
     public:
+        /// In this order.
         list(std::initializer_list<value_id> values) : values_(values) {}
+        /// In the order of the range.
         template <detail::id_range<value_id> R>
         list(R const& values)
         {
@@ -257,10 +259,15 @@ public:
         successors_[node_of(first)].push_back(node_of(second));
     }
 
+    /// As `program` requires it: one for each call.
     [[nodiscard]] std::size_t nodes() const { return functions_.size(); }
+    /// How many values are declared.
     [[nodiscard]] std::size_t values() const { return bytes_.size(); }
+    /// Those of after().
     [[nodiscard]] std::span<node_id const> successors(node_id n) const { return successors_[n]; }
+    /// Edges order calls, and carry no value.
     [[nodiscard]] static constexpr edge_meaning edges() { return edge_meaning::order; }
+    /// What the call reads and writes, and what it may overwrite.
     void effects(node_id n, effect_sink& sink) const
     {
         auto const call = step_id::of(+n); // a node is one call

@@ -46,12 +46,14 @@ struct run_report {
         std::uint64_t total = 0; ///< sum of all additions
         friend bool operator==(run_report::counter const&, run_report::counter const&) = default;
 
-        constexpr void add(std::uint64_t amount) noexcept ///< for the executor, as remove()
+        /// For the executor: so many more.
+        constexpr void add(std::uint64_t amount) noexcept
         {
             live += amount;
             total += amount;
             peak = live > peak ? live : peak;
         }
+        /// For the executor: so many less.
         constexpr void remove(std::uint64_t amount) noexcept { live -= amount; }
     };
     /// What was allocated.

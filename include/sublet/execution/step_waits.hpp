@@ -34,6 +34,7 @@
 
 namespace sublet {
 
+/// The waits of a concurrent run, by the position of the lowered program.
 struct step_waits {
     /// Why a step waits for another; the first that applies.
     enum class kind : std::uint8_t {

@@ -65,10 +65,10 @@ public:
     void issue_run(operand_list& operands, issue_progress& reached)
     {
         [[maybe_unused]] auto const batch = batch_of(device());
-        take_digests([&](auto& digests, auto take) { digests.at_start(take(first())); });
+        take_digests([&](auto& its, auto take) { its.at_start(take(first())); });
         if (has_arenas() && !values_.digests()) issue_prepared(operands, reached);
         else issue_all(operands, reached);
-        take_digests([&](auto& digests, auto take) { digests.at_end(take(first())); });
+        take_digests([&](auto& its, auto take) { its.at_end(take(first())); });
     }
     /// Issues a run into a capture.
     void issue_captured(operand_list& operands, issue_progress& reached)
@@ -144,9 +144,9 @@ private:
     void launch_step(position_id at, stream_type s, operand_list& operands)
     {
         call_type const call = prepared_call(at, s, operands);
-        take_digests([&](auto& digests, auto take) { digests.before(at, take(s)); });
+        take_digests([&](auto& its, auto take) { its.before(at, take(s)); });
         device().launch(s, kernel_, call);
-        take_digests([&](auto& digests, auto take) { digests.after(at, take(s)); });
+        take_digests([&](auto& its, auto take) { its.after(at, take(s)); });
     }
     /// Writes the operands of the step.
     call_type prepared_call(position_id at, stream_type s, operand_list& operands) const

@@ -10,8 +10,9 @@
 
 namespace sublet {
 
-SUBLET_DECL std::vector<position_id> adversarial_order(step_waits const& waits, std::vector<position_id> const& first,
-                                                   std::vector<position_id> const& last)
+SUBLET_DECL std::vector<position_id> adversarial_order(step_waits const& waits,
+                                                       std::vector<position_id> const& first,
+                                                       std::vector<position_id> const& last)
 {
     std::size_t const positions = waits.before.rows();
     auto expect_position = [&](position_id at) {
