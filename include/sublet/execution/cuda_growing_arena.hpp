@@ -23,13 +23,16 @@
 #include <sublet/execution/detail/cuda_pages.hpp>
 #include <sublet/execution/detail/growing_blocks.hpp>
 #include <sublet/execution/errors.hpp>
+#include <sublet/execution/storage.hpp>
+
+#include <cstddef>
 
 namespace sublet {
 
 /// Arenas in device memory for every batch of one plan, for stream_executor on a cuda_device. An executor
 /// that is used after another one waits for the device. Memory is counted in units of the device's
 /// granularity, 2 MiB on most. On a device that cannot map memory it is one block of the largest batch.
-class cuda_growing_arena : public detail::growing_blocks<detail::cuda_pages> {
+class cuda_growing_arena {
 public:
     /// Reserves the addresses of the largest batch, without memory.
     ///
@@ -37,8 +40,8 @@ public:
     /// Complexity: O(buffers), and one call of the driver for each pool.
     /// Throws:     cuda_error; precondition_error where a requirement is broken.
     cuda_growing_arena(cuda_device& device, symbolic_plan const& plan)
-        : growing_blocks(plan, [&device, how = detail::cuda_mapping_of(device.calls())](
-                                   byte_count most, byte_count alignment) {
+        : blocks_(plan, [&device, how = detail::cuda_mapping_of(device.calls())](byte_count most,
+                                                                                 byte_count alignment) {
               return detail::cuda_pages(device, how, most, alignment);
           })
     {
@@ -51,9 +54,26 @@ public:
             unsound_plan(planned.error());
         }
     cuda_growing_arena(cuda_device& device, Planned const& planned)
-        : cuda_growing_arena(device, plan_of(planned))
+        : cuda_growing_arena(device, decltype(blocks_)::plan_of(planned))
     {
     }
+
+    /// The arena for one batch, for an executor with the options of this batch: as growing_arena::at().
+    template <detail::integer Batch>
+    [[nodiscard]] arena at(Batch batch)
+    {
+        return blocks_.at(batch);
+    }
+    /// Bytes of memory that it holds now: those of the batch that was run last, in whole pages.
+    [[nodiscard]] byte_count bytes() const noexcept { return blocks_.bytes(); }
+    /// Memory follows the batch; false: this device reserves no addresses, and the memory is that of the
+    /// largest batch throughout.
+    [[nodiscard]] bool is_growing() const noexcept { return blocks_.is_growing(); }
+    /// The first address of each pool's block; null for one without bytes.
+    [[nodiscard]] table<pool_id, std::byte*> const& addresses() const { return blocks_.addresses(); }
+
+private:
+    detail::growing_blocks<detail::cuda_pages> blocks_;
 };
 
 } // namespace sublet

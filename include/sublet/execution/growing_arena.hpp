@@ -20,16 +20,20 @@
 /// value lives from one run to the next in an arena (those with value_role::state are the caller's).
 
 #include <sublet/core/symbolic_plan.hpp>
+#include <sublet/core/units.hpp>
 #include <sublet/execution/detail/growing_blocks.hpp>
 #include <sublet/execution/detail/host_pages.hpp>
 #include <sublet/execution/errors.hpp>
+#include <sublet/execution/storage.hpp>
+
+#include <cstddef>
 
 namespace sublet {
 
 /// Arenas in host memory for every batch of one plan, for cpu_executor and thread_executor. Its pages are not
 /// counted against `executor_options::limit`, and come from the system, not from `upstream`; where addresses
 /// cannot be reserved, from the free store.
-class growing_arena : public detail::growing_blocks<detail::host_pages> {
+class growing_arena {
 public:
     /// Reserves the addresses of the largest batch, without memory.
     ///
@@ -45,9 +49,33 @@ public:
             symbolic_plan(planned.plan);
             unsound_plan(planned.error());
         }
-    explicit growing_arena(Planned const& planned) : growing_arena(plan_of(planned))
+    explicit growing_arena(Planned const& planned) : growing_arena(decltype(blocks_)::plan_of(planned))
     {
     }
+
+    /// The arena for one batch, for an executor with the options of this batch.
+    ///
+    /// Requires:   this outlives the executor; one thread at a time uses it and its executors, and no kernel
+    ///             uses another of them. What input() and output() return is valid until another one is used;
+    ///             a run without an input that was lost so throws unusable_value.
+    /// Complexity: O(values). The first input() or run() after another executor was used takes O(pools), and
+    ///             the pages that are added or given back.
+    /// Throws:     precondition_error if the batch is not in 1 ... max_batch.
+    template <detail::integer Batch>
+    [[nodiscard]] arena at(Batch batch)
+    {
+        return blocks_.at(batch);
+    }
+    /// Bytes of memory that it holds now: those of the batch that was run last, in whole pages.
+    [[nodiscard]] byte_count bytes() const noexcept { return blocks_.bytes(); }
+    /// Memory follows the batch; false: this machine reserves no addresses, and the memory is that of the
+    /// largest batch throughout.
+    [[nodiscard]] bool is_growing() const noexcept { return blocks_.is_growing(); }
+    /// The first address of each pool's block; null for one without bytes.
+    [[nodiscard]] table<pool_id, std::byte*> const& addresses() const { return blocks_.addresses(); }
+
+private:
+    detail::growing_blocks<detail::host_pages> blocks_;
 };
 
 } // namespace sublet

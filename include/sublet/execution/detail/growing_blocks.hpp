@@ -21,40 +21,8 @@ namespace sublet::detail {
 template <class Pages>
 class growing_blocks : public arena_blocks {
 public:
-    /// The arena for one batch, for an executor with the options of this batch.
-    ///
-    /// Requires:   this outlives the executor; one thread at a time uses it and its executors, and no kernel
-    ///             uses another of them. What input() and output() return is valid until another one is used;
-    ///             a run without an input that was lost so throws unusable_value.
-    /// Complexity: O(values). The first input() or run() after another executor was used takes O(pools), and
-    ///             the pages that are added or given back.
-    /// Throws:     precondition_error if the batch is not in 1 ... max_batch.
-    template <integer Batch>
-    [[nodiscard]] arena at(Batch batch)
-    {
-        arena made(plan_.at(batch));
-        made.blocks = this;
-        return made;
-    }
-
-    /// Bytes of memory that it holds now: those of the batch that was run last, in whole pages.
-    [[nodiscard]] byte_count bytes() const noexcept
-    {
-        byte_count sum = 0;
-        for (Pages const& its : pages_) sum += its.bytes();
-        return sum;
-    }
-    /// Memory follows the batch; false: this machine reserves no addresses, and the memory is that of the
-    /// largest batch throughout.
-    [[nodiscard]] bool is_growing() const noexcept
-    {
-        for (Pages const& its : pages_)
-            if (!its.is_reserved()) return false;
-        return true;
-    }
-
-protected:
     /// `reserve(bytes, alignment)` returns the pages.
+    /// Throws: precondition_error for an alignment that is no power of two; whatever `reserve` throws.
     template <class Reserve>
     growing_blocks(symbolic_plan plan, Reserve reserve)
         : arena_blocks([](arena_blocks& self, pool_id pool, byte_count bytes) {
@@ -80,13 +48,34 @@ protected:
             addresses_[pool] = pages_.back().first();
         }
     }
-    ~growing_blocks() = default;
-
+    /// Throws: unsound_plan with the error of a planner's result without a plan.
     template <class Planned>
     static symbolic_plan const& plan_of(Planned const& planned)
     {
         if (!planned) throw unsound_plan(planned.error());
         return planned.plan;
+    }
+
+    // As the members of growing_arena with these names.
+    template <integer Batch>
+    [[nodiscard]] arena at(Batch batch)
+    {
+        arena made(plan_.at(batch));
+        made.blocks = this;
+        return made;
+    }
+
+    [[nodiscard]] byte_count bytes() const noexcept
+    {
+        byte_count sum = 0;
+        for (Pages const& its : pages_) sum += its.bytes();
+        return sum;
+    }
+    [[nodiscard]] bool is_growing() const noexcept
+    {
+        for (Pages const& its : pages_)
+            if (!its.is_reserved()) return false;
+        return true;
     }
 
 private:

@@ -8,8 +8,7 @@
 namespace sublet {
 
 SUBLET_DECL growing_arena::growing_arena(symbolic_plan const& plan)
-    : growing_blocks(
-          plan, [](byte_count most, byte_count alignment) { return detail::host_pages(most, alignment); })
+    : blocks_(plan, [](byte_count most, byte_count alignment) { return detail::host_pages(most, alignment); })
 {
 }
 
