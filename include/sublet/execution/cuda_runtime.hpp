@@ -4,8 +4,7 @@
 
 /// Calls of the CUDA runtime on a given device, with checked results; for those of cuda_device and for your
 /// own. Each adds a few host instructions to a call.
-///
-/// A failed call of CUDA, and whether the device can still be used.
+/// A failed call throws cuda_error, and cuda_calls keeps whether the device can still be used.
 ///
 ///     code                        the call                the device
 ///     cudaErrorMemoryAllocation   had no effect           as before: run something smaller

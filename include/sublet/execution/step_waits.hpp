@@ -5,8 +5,6 @@
 /// The waits between steps that run concurrently: a minimal set for which every run leaves the same bytes as
 /// the program in its order. O(V + E + steps + touches + pairs log pairs) time plus a transitive reduction.
 ///
-/// The waits with which a concurrent run leaves what a sequential run leaves.
-///
 ///     0: w -> a        0 ──data──► 1          1 reads what 0 wrote
 ///     1: a -> b        0 ──data──► 2
 ///     2: a -> w        2 ─handoff► 3          c takes the bytes of a: all readers of a must be done

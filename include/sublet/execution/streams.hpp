@@ -9,6 +9,11 @@
 ///     run.run_async();         // returns when all is queued
 ///     run.take(scores, bytes); // waits, and copies
 ///
+///     run() = run_async()     values_: all is supplied, and there is room for the results
+///                             commands_: every command of the schedule is issued
+///                             values_: a run is queued
+///             synchronize()   values_: waits, compares digests; then output() and take() read
+///
 /// The host issues the commands of a fixed stream_schedule, O(commands) in a run, without polling: streams
 /// and events keep the order that the program and its memory need. A run begins where the last one ended, so
 /// runs never overlap. If the device captures graphs, one command launches a whole run.
