@@ -3,6 +3,7 @@
 // Errors that a sanitizer must detect inside the library's own functions, not only in their callers:
 //     planted_faults overflow | race
 
+#include <sublet/execution/detail/vector_clocks.hpp>
 #include <sublet/execution/stream_schedule.hpp>
 #include <sublet/placement/detail/infeasible_core.hpp>
 

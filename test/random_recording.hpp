@@ -38,7 +38,7 @@ struct drawn_call {
 /// A recording, and the same calls for immediate execution.
 template <class Call>
 struct drawn_recording {
-    sublet::detail::basic_recorder<Call> net;
+    sublet::basic_recorder<Call> net;
     std::vector<drawn_call> calls;
     std::vector<std::size_t> size;
     std::vector<sublet::value_role> role;

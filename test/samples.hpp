@@ -107,7 +107,7 @@ extern std::vector<std::vector<std::byte>> images;
 inline void launch_my_operation(std::uint32_t, void const*, void*) {}
 
 #ifdef SUBLET_SAMPLES_OF_CUDA
-extern detail::cuda_calls calls;
+extern cuda_calls calls;
 void launch(cudaStream_t);
 #endif
 

@@ -5,6 +5,9 @@
 /// Runs any schedule on a device with synthetic kernels, also invalid ones that an executor refuses.
 
 #include <sublet/core/plan.hpp>
+#include <sublet/execution/detail/operand_table.hpp>
+#include <sublet/execution/device.hpp>
+#include <sublet/execution/internal/run_order.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>

@@ -5,6 +5,7 @@
 /// A minimal device: it runs everything immediately, in host memory.
 
 #include <sublet/core/units.hpp>
+#include <sublet/execution/device.hpp>
 #include <sublet/execution/run_options.hpp>
 
 #include <cstddef>

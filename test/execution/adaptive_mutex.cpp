@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/run_options.hpp>
 
+#include <sublet/execution/detail/adaptive_mutex.hpp>
+
 #include <doctest/doctest.h>
 
 #include <chrono>

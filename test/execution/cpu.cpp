@@ -129,7 +129,7 @@ TEST_CASE("the modes compute the same results, and the report has the memory of 
 {
     subject const s = subjects().front();
     std::optional<std::uint64_t> expected;
-    auto check = [&](auto const& mode, memory_use const& use, byte_count reserved) {
+    auto check = [&](auto const& mode, run_report::memory_use const& use, byte_count reserved) {
         checked_resource source;
         executor run(s.program, s.options, mode, synthetic_kernel{}, {.upstream = &source});
         for (int repeat = 0; repeat != 2; ++repeat) {
@@ -200,7 +200,7 @@ TEST_CASE("an input is supplied before each run; an output can be read after it 
     CHECK(run.input(0).data() == run.input(0).data());
     run.run();
     auto const left = digest(run.output(3));
-    memory_use const before = run.memory();
+    run_report::memory_use const before = run.memory();
     CHECK(says([&] { run.run(); }) == no_input);
     CHECK(run.memory() == before);
     CHECK(digest(run.output(3)) == left); // no run has changed it
@@ -710,7 +710,7 @@ TEST_CASE("programs without steps, values or bytes can be run")
             executor_options const how{.check = level};
             executor apart(p, options, no_plan{}, count, how), again(p, options, recycle{}, count, how),
                 placed(p, options, empty_plan(p, options), count, how);
-            for (executor* run : {&apart, &again, &placed}) CHECK(run->run().run == memory_use{});
+            for (executor* run : {&apart, &again, &placed}) CHECK(run->run().run == run_report::memory_use{});
             return calls;
         };
         CHECK(runs(snapshot{}, {.bytes = 8}) == 0);

@@ -278,11 +278,10 @@ TEST_CASE("plans without bytes, pools without bytes, and alignments larger than 
     auto const planned = plan_symbolic(chain, options);
     growing_arena memory(planned);
     block_arena block(planned);
-    for (arena_blocks const* its :
-         {static_cast<arena_blocks const*>(&memory), static_cast<arena_blocks const*>(&block)}) {
-        REQUIRE(its->addresses().size() == 3);
-        CHECK(reinterpret_cast<std::uintptr_t>(its->addresses()[0]) % (1 << 16) == 0);
-        CHECK(its->addresses()[1] == nullptr);
+    for (auto const* its : {&memory.addresses(), &block.addresses()}) {
+        REQUIRE(its->size() == 3);
+        CHECK(reinterpret_cast<std::uintptr_t>((*its)[0]) % (1 << 16) == 0);
+        CHECK((*its)[1] == nullptr);
     }
     executor one = executor_for(memory, options, 1), five = executor_for(memory, options, 5);
     CHECK(result_of(one, 1) == expected_result(options, 1, 1));
@@ -309,7 +308,7 @@ TEST_CASE("an arena of another plan, a plan that failed, and odd alignments are 
     growing_arena memory(planned);
     auto other = plan_symbolic(chain, chain_options(100, 400));
     arena foreign(other.plan.at(400));
-    foreign.blocks = &memory;
+    foreign.blocks = memory.at(1).blocks;
     CHECK_THROWS_AS((void)executor(chain, chain_options(100, 400).at(400), foreign, synthetic_kernel{}),
                     precondition_error);
     arena more = memory.at(1); // of a pool that the arenas do not have, without bytes and with some
@@ -322,7 +321,7 @@ TEST_CASE("an arena of another plan, a plan that failed, and odd alignments are 
     in_another.pool = pool_id{1};
     other = plan_symbolic(chain, in_another);
     arena without(other.plan.at(1));
-    without.blocks = &memory;
+    without.blocks = memory.at(1).blocks;
     CHECK_THROWS_AS((void)executor(chain, in_another.at(1), without, synthetic_kernel{}), precondition_error);
 }
 

@@ -104,7 +104,7 @@ TEST_CASE("a wrong recording is rejected where it is recorded")
     recorder net;
     auto const a = net.input<float>(1), b = net.intermediate<float>(1), c = net.state<float>(1);
     auto const nothing = [](auto const&) {};
-    auto record = [&](recorded_list const& reads, recorded_list const& writes) {
+    auto record = [&](recorder::list const& reads, recorder::list const& writes) {
         return thrown_by([&] { net.record(reads, writes, nothing); });
     };
     auto const unwritten = "sublet: a recorded call reads value 1, which no call has written yet";

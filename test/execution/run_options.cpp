@@ -218,7 +218,7 @@ TEST_CASE("the limit is exact, and an allocation above it does not reach the sou
     checked_resource own;
     counted_memory memory(&own, 100);
     void* const first = memory.allocate(byte_count{60}, byte_count{1});
-    memory_use const before = memory.use();
+    run_report::memory_use const before = memory.use();
     CHECK_THROWS_WITH_AS((void)memory.allocate(byte_count{41}, byte_count{1}),
                          "sublet: 41 bytes more than the 60 that are allocated would exceed the limit of 100",
                          memory_limit_exceeded);
@@ -232,10 +232,10 @@ TEST_CASE("the limit is exact, and an allocation above it does not reach the sou
     CHECK(own.requests.size() == 1);
     CHECK(memory.use() == before);
     void* const second = memory.allocate(byte_count{40}, byte_count{1});
-    CHECK(memory.use().bytes == counter{100, 100, 100});
+    CHECK(memory.use().bytes == run_report::counter{100, 100, 100});
     memory.deallocate(first, 60, 1);
     memory.deallocate(second, 40, 1);
-    CHECK(memory.use().bytes == counter{0, 100, 100});
+    CHECK(memory.use().bytes == run_report::counter{0, 100, 100});
     CHECK(own.live_blocks.empty());
     CHECK_THROWS_AS((void)memory.allocate(byte_count{101}, byte_count{1}), memory_limit_exceeded);
 }
@@ -263,8 +263,8 @@ TEST_CASE("failed allocations of the source are not counted")
 {
     counted_memory memory(std::pmr::null_memory_resource());
     CHECK_THROWS_AS((void)memory.allocate(byte_count{8}, byte_count{8}), std::bad_alloc);
-    CHECK(memory.use() == memory_use{});
-    CHECK(memory.use_since_mark() == memory_use{});
+    CHECK(memory.use() == run_report::memory_use{});
+    CHECK(memory.use_since_mark() == run_report::memory_use{});
 
     struct { // not of the standard's type, which may not return null
         void* allocate(std::size_t, std::size_t) { return nullptr; }
@@ -272,7 +272,7 @@ TEST_CASE("failed allocations of the source are not counted")
     } broken;
     counted_memory from_broken(&broken);
     CHECK_THROWS_AS((void)from_broken.allocate(byte_count{8}, byte_count{8}), std::bad_alloc);
-    CHECK(from_broken.use() == memory_use{});
+    CHECK(from_broken.use() == run_report::memory_use{});
 }
 
 TEST_CASE("live, peak and total agree with a list of the blocks, in all and since the last mark")
@@ -284,7 +284,7 @@ TEST_CASE("live, peak and total agree with a list of the blocks, in all and sinc
         counted_memory memory(&source);
         std::vector<byte_count> blocks;
         struct tally {
-            counter bytes, allocations;
+            run_report::counter bytes, allocations;
             void see(std::vector<byte_count> const& now, bool has_come)
             {
                 bytes.live = 0;
@@ -313,8 +313,8 @@ TEST_CASE("live, peak and total agree with a list of the blocks, in all and sinc
             }
             all.see(blocks, comes);
             since.see(blocks, comes);
-            CHECK(memory.use() == memory_use{all.bytes, all.allocations});
-            CHECK(memory.use_since_mark() == memory_use{since.bytes, since.allocations});
+            CHECK(memory.use() == run_report::memory_use{all.bytes, all.allocations});
+            CHECK(memory.use_since_mark() == run_report::memory_use{since.bytes, since.allocations});
         }
     }
 }

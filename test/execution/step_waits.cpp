@@ -14,6 +14,13 @@
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_streams.hpp>
 #include <sublet/core/units.hpp>
+#include <sublet/execution/detail/byte_owners.hpp>
+#include <sublet/execution/detail/program_order.hpp>
+#include <sublet/execution/errors.hpp>
+#include <sublet/execution/internal/arena_occupants.hpp>
+#include <sublet/execution/internal/lowered_program.hpp>
+#include <sublet/execution/internal/run_order.hpp>
+#include <sublet/execution/storage.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/listing.hpp>
 #include <sublet/plan_concurrent.hpp>

@@ -7,6 +7,10 @@
 #include "../random_program.hpp"
 #include "../random_source.hpp"
 
+#include <sublet/execution/detail/poison.hpp>
+#include <sublet/execution/detail/value_storage.hpp>
+#include <sublet/execution/internal/counted_memory.hpp>
+#include <sublet/execution/internal/lowered_program.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/plan_memory.hpp>
 

@@ -5,6 +5,13 @@
 #include "../random_program.hpp"
 #include "../random_source.hpp"
 
+#include <sublet/execution/detail/check_schedule.hpp>
+#include <sublet/execution/detail/operand_table.hpp>
+#include <sublet/execution/detail/stream_scheduler.hpp>
+#include <sublet/execution/detail/vector_clocks.hpp>
+#include <sublet/execution/internal/run_order.hpp>
+#include <sublet/execution/step_waits.hpp>
+#include <sublet/execution/storage.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_memory.hpp>

@@ -103,6 +103,8 @@ TEST_CASE("steps run on the given streams")
     refused({.streams = 2, .stream_of = {0}});
     refused({.streams = 0});
     CHECK(device.streams.size() == 3);
+    CHECK_NOTHROW((void)run.stream(2));
+    CHECK_THROWS_AS((void)run.stream(3), precondition_error);
 }
 
 TEST_CASE("in an arena nothing is allocated during a run, on the device or on the host")

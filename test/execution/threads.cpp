@@ -276,7 +276,7 @@ TEST_CASE("references are counted once by each step: storage is freed by the las
                      {.limit = 8 * (readers + 1), .upstream = &source});
         for (int repeat = 0; repeat != 20; ++repeat) {
             run_report const report = run.run();
-            CHECK(report.run.bytes == counter{8, 8 * (readers + 1), 8 * (readers + 2)});
+            CHECK(report.run.bytes == run_report::counter{8, 8 * (readers + 1), 8 * (readers + 2)});
             CHECK(source.live() == 8);
         }
         CHECK_THROWS_AS(executor(fan, options, recycle{}, synthetic_kernel{}, {.workers = workers},

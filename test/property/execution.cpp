@@ -190,7 +190,8 @@ TEST_CASE(
                         if constexpr (std::same_as<std::remove_cvref_t<decltype(mode)>, arena>) {
                             CHECK(report.plan_bytes == planned.report().arena_bytes);
                             CHECK(report.reserved == planned.report().arena_bytes);
-                            CHECK(report.run.bytes == counter{report.reserved, report.reserved, 0});
+                            CHECK(report.run.bytes ==
+                                  run_report::counter{report.reserved, report.reserved, 0});
                         } else if (planned.plan.arena_bytes.size() <= 1) {
                             CHECK(report.run.bytes.peak >= report.lower_bound);
                             exact += report.run.bytes.peak == report.lower_bound;

@@ -2,7 +2,14 @@
 // Stream schedules that lack a wait, a hand-off or a reference: the check finds each before the run. In sound
 // schedules it finds no fault, and their results do not depend on the order that the device chooses.
 // With SUBLET_ROUNDS=5 in the environment five times as many: a thousand of each.
+#include <sublet/execution/detail/check_schedule.hpp>
+#include <sublet/execution/detail/stream_scheduler.hpp>
+#include <sublet/execution/internal/run_order.hpp>
+#include <sublet/execution/step_waits.hpp>
+#include <sublet/execution/storage.hpp>
 #include <sublet/execution/stream_schedule.hpp>
+#include <sublet/plan_handoffs.hpp>
+#include <sublet/plan_memory.hpp>
 #include <sublet/testing/recording_device.hpp>
 #include <sublet/testing/simulated_device.hpp>
 
@@ -12,8 +19,6 @@
 #include "../schedule_runner.hpp"
 #include "../touched_cells.hpp"
 
-#include <sublet/plan_handoffs.hpp>
-#include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>
 

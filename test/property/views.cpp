@@ -14,6 +14,7 @@
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/checking/detail/step_order.hpp>
+#include <sublet/execution/internal/run_order.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/ordering/order.hpp>

@@ -9,10 +9,12 @@
 #include <sublet/checking/check_streams.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/execution/cpu.hpp>
-#include <sublet/execution/detail/executor_base.hpp>
+#include <sublet/execution/detail/host_values.hpp>
 #include <sublet/execution/threads.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_memory.hpp>
+#include <sublet/testing/detail/conflict_orders.hpp>
+#include <sublet/testing/detail/position_set.hpp>
 
 #include <doctest/doctest.h>
 
@@ -54,49 +56,49 @@ bool keeps(step_waits const& waits, positions const& order)
 }
 
 /// Runs the steps of a lowered program in a given order, with digests.
-class any_order : public executor_base {
+class any_order {
 public:
     struct alignas(64) block {
         std::byte bytes[64] = {};
     };
 
-    any_order(lowered_program lowered, memory_plan const& plan)
-        : executor_base(std::move(lowered), arena{plan}, {})
+    any_order(lowered_program lowered, memory_plan const& plan) : values_(std::move(lowered), arena{plan}, {})
     {
-        for (buffer const& b : lowered_.table.buffers)
+        for (buffer const& b : values_.lowered().table.buffers)
             if (!b.is_planned() && b.size != 0)
-                bind(b.root, std::span(bound_[b.root].bytes).first(b.size == no_size ? 40 : b.size));
+                values_.bind(b.root, std::span(bound_[b.root].bytes).first(b.size == no_size ? 40 : b.size));
     }
 
     /// The digest of the final contents; nothing if a value was clobbered.
     std::optional<std::uint64_t> run(positions const& order)
     {
-        for (buffer const& b : lowered_.table.buffers) {
-            if (has_role(b.role, value_role::input) && b.is_planned()) fill_noise(input(b.root), b.root);
+        for (buffer const& b : values_.lowered().table.buffers) {
+            if (has_role(b.role, value_role::input) && b.is_planned())
+                fill_noise(values_.input(b.root), b.root);
             if (!b.is_planned() && b.size != 0) fill_noise(std::span(bound_[b.root].bytes), b.root);
         }
         try {
-            run_once([&] {
-                detail::clobber_checker checker(lowered_, values_, true, true);
-                cpu_call call(lowered_, values_);
+            values_.run_once([&] {
+                detail::clobber_checker checker(values_.lowered(), values_.storage(), true, true);
+                cpu_call call(values_.lowered(), values_.storage());
                 synthetic_kernel kernel;
                 auto before = [&](position_id at) { checker.before(at); };
                 auto after = [&](position_id at) { checker.after(at); };
-                for (position_id at : order)
-                    detail::run_step(lowered_, values_, at, kernel, call, before, after);
+                for (position_id at : order) values_.run_step(at, kernel, call, before, after);
                 checker.finish();
             });
         } catch (clobbered_value const&) {
             return std::nullopt;
         }
         std::uint64_t sum = 0;
-        for (buffer const& b : lowered_.table.buffers)
-            if (has_role(b.role, value_role::output)) sum = fold_digest(sum, digest(output(b.root)));
+        for (buffer const& b : values_.lowered().table.buffers)
+            if (has_role(b.role, value_role::output)) sum = fold_digest(sum, digest(values_.output(b.root)));
         for (auto const& [root, its] : bound_) sum = fold_digest(sum, digest(std::span(its.bytes)));
         return sum;
     }
 
 private:
+    host_values values_;
     std::map<value_id, block> bound_;
 };
 

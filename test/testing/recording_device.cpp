@@ -4,6 +4,7 @@
 #include "../printed.hpp"
 #include "../stream_conformance.hpp"
 
+#include <sublet/execution/digest.hpp>
 #include <sublet/testing/simulated_device.hpp>
 
 #include <doctest/doctest.h>

@@ -5,6 +5,7 @@
 #include "../random_source.hpp"
 #include "../stream_conformance.hpp"
 
+#include <sublet/execution/digest.hpp>
 #include <sublet/execution/run_options.hpp>
 
 #include <doctest/doctest.h>

@@ -133,7 +133,7 @@ TEST_CASE("scratch is filled, and a result that overlaps it is found, down to th
         } else {
             CHECK_THROWS_WITH_AS(synthetic_kernel{}(call),
                                  "sublet: results overlap the scratch of their own step",
-                                 scratch_overwritten);
+                                 synthetic_kernel::scratch_overwritten);
         }
     }
 }

@@ -5,13 +5,16 @@
 /// Runs a program on the host, one step after another, in one of three memory modes, optionally with checks
 /// of every touched value. Overhead of a run without checks: O(steps + touches).
 
-#include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
-#include <sublet/execution/detail/executor_base.hpp>
+#include <sublet/execution/detail/clobber_checker.hpp>
+#include <sublet/execution/detail/host_values.hpp>
+#include <sublet/execution/detail/memory_mode.hpp>
+#include <sublet/execution/detail/proved_order.hpp>
+#include <sublet/execution/detail/value_storage.hpp>
+#include <sublet/execution/internal/lowered_program.hpp>
 #include <sublet/execution/run_options.hpp>
-#include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/internal/said_views.hpp>
@@ -21,156 +24,11 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <span>
 #include <type_traits>
 #include <utility>
-#include <vector>
-
-// --- clobber checker -------------------------------------------------------------------------------------
-
-/// Finds values overwritten during a run: dead bytes are painted, live ones compared with their digest.
-///
-///     address   0               64              128
-///     bytes     [a a a a a a a a|FF FF FF FF FF |c c c c c ...     painted: a float read here is a NaN
-///     owner      a               (dead)          c                 the buffer that was placed here last
-///     digest     7c4e...                         91b0...           taken when written, compared when touched
-///
-/// Reports what no check of the plan can find: an unchecked plan, a kernel that writes beyond its results, an
-/// undeclared effect. With AddressSanitizer, dead bytes of an arena are poisoned instead, so that the access
-/// itself is reported; accesses outside of all storage of values are found by the sanitizer only.
 
 namespace sublet {
-
-namespace detail {
-
-/// With `is_shared`, steps may run in another order and concurrently: a lock guards the state of the checker
-/// and all painting, as neighbouring bytes may share a unit of the sanitizer. Digests are taken outside of
-/// the lock: in a sound plan a buffer is not written while another step accesses it. A step that only makes a
-/// view does not: its buffers are not compared then, and are dead after the last step that accesses them.
-class clobber_checker {
-public:
-    using storage = value_storage;
-
-    clobber_checker(lowered_program const& lowered, storage const& values, bool takes_digests,
-                    bool is_shared = false);
-
-    /// Before the kernel, after the storage of its results is allocated.
-    void before(position_id at);
-
-    /// After the kernel, before any storage is released.
-    void after(position_id at);
-
-    /// After the last step: checks outputs and the caller's storage.
-    void finish();
-
-private:
-    buffer const& its(buffer_id b) const { return lowered_.table.buffers[b]; }
-    bool is_planned(buffer_id b) const { return its(b).is_planned(); }
-    byte_count offset(buffer_id b) const
-    {
-        return static_cast<byte_count>(values_.where(b) - values_.arenas()[its(b).pool].bytes);
-    }
-
-    /// The buffers to compare before and after a step, which are dead after the last of these.
-    std::span<buffer_id const> compared(position_id at) const
-    {
-        return is_shared_ ? lowered_.accessed[at] : lowered_.touched[at];
-    }
-
-    /// b is in an in-place pair of this step, and both buffers of it have the same address.
-    bool is_in_place(buffer_id b, position_id at) const;
-
-    void claim(buffer_id b, step_id step);
-
-    /// Records the producer and the digest of b.
-    void track(buffer_id b, step_id producer);
-
-    /// The first other owner of bytes of b for which `matches` holds, or `no_buffer`.
-    template <class Predicate>
-    buffer_id overlapping_owner(buffer_id b, Predicate matches) const
-    {
-        buffer_id found = no_buffer;
-        if (!values_.has_arena() || !is_planned(b)) return found;
-        byte_count const begin = offset(b);
-        owners_[its(b).pool].each(begin, begin + its(b).size, [&](byte_count, byte_count, buffer_id owner) {
-            if (found == no_buffer && owner != b && matches(owner)) found = owner;
-        });
-        return found;
-    }
-
-    /// After a step: compares an operand that it did not write, unless an in-place result may overlap it.
-    void compare_read(buffer_id b, position_id at) const;
-    bool is_last(buffer_id b) const
-    {
-        scoped_lock const guard(lock());
-        return remaining_[b] == 1;
-    }
-    template <class MayReuse>
-    bool is_reused_only_by(buffer_id b, MayReuse may_reuse) const
-    {
-        scoped_lock const guard(lock());
-        return overlapping_owner(b, [](buffer_id) { return true; }) != no_buffer &&
-               overlapping_owner(b, [&](buffer_id occupant) { return !may_reuse(occupant); }) == no_buffer;
-    }
-
-    /// Throws clobbered_value if an owner that `matches` overlaps b, or if the digest of b has changed.
-    template <class Predicate>
-    void compare(buffer_id b, step_id reader, Predicate matches) const
-    {
-        if (!takes_digests_) return;
-        clobbered_value::finding what{.value = its(b).root, .reader = reader};
-        std::uint64_t expected = 0;
-        {
-            scoped_lock const guard(lock());
-            if (!is_tracked_[b]) return;
-            what.producer = producer_[b];
-            expected = digest_[b];
-            if (buffer_id const culprit = overlapping_owner(b, matches); culprit != no_buffer) {
-                what.culprit = its(culprit).root;
-                what.culprit_step = is_tracked_[culprit] ? producer_[culprit] : placed_by_[culprit];
-            }
-        }
-        if (what.culprit != no_value || digest(values_.bytes_of(b)) != expected) throw clobbered_value(what);
-    }
-
-    void discard(buffer_id b, position_id at);
-
-    /// Poisons the segments of a range that `owner` still owns.
-    void discard_unowned(pool_id pool, byte_count begin, byte_count end, buffer_id owner) const;
-
-    /// Fills `written_`: by position, the buffers that its step writes, ascending, without duplicates.
-    void list_written();
-
-    adaptive_mutex* lock() const { return is_shared_ ? &lock_ : nullptr; }
-
-    lowered_program const& lowered_;
-    storage const& values_;
-    bool takes_digests_;
-    bool is_shared_;
-    mutable adaptive_mutex lock_;
-    table<pool_id, byte_owners> owners_;
-    table<buffer_id, std::uint32_t> remaining_; // steps to come that compare it, and one if it stays
-    table<buffer_id, std::uint64_t> digest_;
-    table<buffer_id, step_id> producer_;  // the last step to write it
-    table<buffer_id, step_id> placed_by_; // the last step to place it
-    table<buffer_id, unsigned char> is_tracked_;
-    csr_rows<position_id, buffer_id> written_;
-};
-
-} // namespace detail
-
-// --- cpu call --------------------------------------------------------------------------------------------
-
-/// The interface of a kernel to a program: one step, the bytes of its operands and of its results.
-///
-///     c = add(a, b)        call.step     which operation it is, in your IR
-///                          call.in(0)    the bytes of a          call.in(1)   of b
-///                          call.out(0)   the bytes of c          as<float>(call.out(0))
-///
-///     write(row)           call.out(0)   the bytes of row, as they are; written values come before results
-///
-/// One functor is the kernel of the whole program, for every memory mode.
 
 /// Views bytes as objects of a trivially copyable type.
 /// Throws: precondition_error unless their address is a multiple of alignof(T), and their size of sizeof(T).
@@ -187,6 +45,16 @@ template <class T, class B>
     return std::span<object>(reinterpret_cast<object*>(bytes.data()), bytes.size() / sizeof(T));
 }
 
+/// The interface of a kernel to a program: one step, the bytes of its operands and of its results.
+///
+///     c = add(a, b)        call.step     which operation it is, in your IR
+///                          call.in(0)    the bytes of a          call.in(1)   of b
+///                          call.out(0)   the bytes of c          as<float>(call.out(0))
+///
+///     write(row)           call.out(0)   the bytes of row, as they are; written values come before results
+///
+/// One functor is the kernel of the whole program, for every memory mode.
+///
 /// One step, as its kernel sees it. Spans are valid until the kernel returns. Operands are numbered in
 /// program order, without those that are absent (`no_value`). A result may overlap an operand only where the
 /// program allows it: read such an operand before you write.
@@ -260,36 +128,6 @@ private:
 template <class K>
 concept cpu_kernel = std::invocable<K&, cpu_call const&>;
 
-namespace detail {
-
-/// The program for a run step by step, in the order of the plan if there is one. Unless `settings` turn the
-/// proof off, the plan is sound, and no edge leads back. `plan` may be null.
-/// Throws: unsound_plan with a counterexample; errors of lower_planned().
-[[nodiscard]] lowered_program proved_sequence(snapshot const& p, plan_options const& options,
-                                              memory_plan const* plan, executor_options const& settings);
-
-/// Throws: run_error with the step if the kernel throws; what `before` and `after` throw.
-template <class Kernel, class Before, class After>
-void run_step(lowered_program const& lowered, value_storage& values, position_id at, Kernel& kernel,
-              cpu_call& call, Before& before, After& after)
-{
-    call.position = at;
-    call.step = lowered.step_at[at];
-    values.before(lowered, at);
-    before(at);
-    try {
-        kernel(std::as_const(call));
-    } catch (...) {
-        throw run_error(call.step, std::current_exception());
-    }
-    after(at);
-    values.after(lowered, at);
-}
-
-} // namespace detail
-
-// --- cpu -------------------------------------------------------------------------------------------------
-
 /// The reference executor: runs a program on one thread, in the order of the options, or in that of the plan;
 /// of a plan for any schedule in one that it allows. It checks the plan before the first run.
 ///
@@ -307,7 +145,7 @@ void run_step(lowered_program const& lowered, value_storage& values, position_id
 /// construction. An executor can be moved, and spans stay valid; a moved-from executor must not run. One
 /// thread at a time may use it.
 template <class Kernel>
-class cpu_executor : public detail::executor_base {
+class cpu_executor {
 public:
     /// Keeps copies only: program, options and mode need not outlive it.
     ///
@@ -347,21 +185,54 @@ public:
     ///          executor_options::checks::paint on std::bad_alloc.
     run_report run()
     {
-        return this->run_once([this] {
-            if (check_ < executor_options::checks::paint) return run_steps([](auto) {}, [](auto) {});
-            detail::clobber_checker checker(lowered_, values_, check_ == executor_options::checks::digest,
-                                            lowered_.is_any_schedule);
+        return values_.run_once([this] {
+            if (values_.check() < executor_options::checks::paint) return run_steps([](auto) {}, [](auto) {});
+            detail::clobber_checker checker(values_.lowered(), values_.storage(),
+                                            values_.check() == executor_options::checks::digest,
+                                            values_.lowered().is_any_schedule);
             run_steps([&](position_id at) { checker.before(at); },
                       [&](position_id at) { checker.after(at); });
             checker.finish();
         });
     }
 
+    /// The bytes of an input, to be filled before a run. Outputs of the last run become invalid: an input may
+    /// share bytes with them.
+    /// Throws: precondition_error if v is no input or has storage of the caller's; allocation_error.
+    [[nodiscard]] std::span<std::byte> input(value_id v) { return values_.input(v); }
+
+    /// The bytes of an output after a run.
+    /// Throws: precondition_error if v is no output; unusable_value if no run has computed it, or an input
+    ///         has been given since, or another executor has used the same growing_arena.
+    [[nodiscard]] std::span<std::byte const> output(value_id v) const { return values_.output(v); }
+
+    /// Sets the caller's storage for a value that is external, state, not eligible or of unknown size, and
+    /// for all views of it. It stays bound.
+    ///
+    /// Requires: the bytes outlive all runs, and nothing else changes them during one; where steps run
+    ///           concurrently, storage bound for two values does not overlap.
+    /// Throws:   precondition_error if v has storage of the executor's; unusable_value if there are too few
+    ///           bytes, or they do not begin at its alignment.
+    void bind(value_id v, std::span<std::byte> bytes) { values_.bind(v, bytes); }
+    /// The same for a value that no step writes.
+    template <class Bytes>
+        requires detail::constant_bytes<Bytes>
+    void bind(value_id v, Bytes&& constant)
+    {
+        values_.bind_constant(v, constant);
+    }
+    template <class Bytes>
+        requires(!detail::constant_bytes<Bytes> && !std::convertible_to<Bytes, std::span<std::byte>>)
+    void bind(value_id, Bytes&&, detail::bytes_are_bound_by_a_span<Bytes> = {}) = delete;
+
+    /// Allocations since construction.
+    [[nodiscard]] run_report::memory_use memory() const { return values_.storage().memory().use(); }
+
 private:
     template <class Mode>
     cpu_executor(Kernel kernel, snapshot const& p, plan_options const& options, Mode const& mode,
                  executor_options const& settings)
-        : executor_base(detail::proved_sequence(p, options, detail::plan_in(mode), settings), mode, settings),
+        : values_(detail::proved_sequence(p, options, detail::plan_in(mode), settings), mode, settings),
           kernel_(std::move(kernel))
     {
     }
@@ -369,14 +240,12 @@ private:
     template <class Before, class After>
     void run_steps(Before before, After after)
     {
-        cpu_call call(lowered_, values_);
-        for (position_id at = 0; at != lowered_.positions(); ++at)
-            detail::run_step(lowered_, values_, at, kernel_, call, before, after);
+        cpu_call call(values_.lowered(), values_.storage());
+        for (position_id at = 0; at != values_.lowered().positions(); ++at)
+            values_.run_step(at, kernel_, call, before, after);
     }
 
-    using executor_base::check_;
-    using executor_base::lowered_;
-    using executor_base::values_;
+    detail::host_values values_; // supplied and read; storage and state
     Kernel kernel_;
 };
 

@@ -9,7 +9,11 @@
 
 #include <sublet/core/units.hpp>
 #include <sublet/execution/cuda_runtime.hpp>
-#include <sublet/execution/run_options.hpp>
+#include <sublet/execution/detail/bounded_text.hpp>
+#include <sublet/execution/detail/cuda_graph.hpp>
+#include <sublet/execution/detail/cuda_handle.hpp>
+#include <sublet/execution/detail/cuda_pool.hpp>
+#include <sublet/execution/device.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -38,7 +42,8 @@ class cuda_device {
 public:
     using stream_type = cudaStream_t;
     using event_type = cudaEvent_t;
-    using graph_type = detail::cuda_graph; ///< a captured run
+    using graph_type = detail::cuda_graph;      ///< a captured run
+    using memory_use = detail::cuda_memory_use; ///< bytes in use and reserved, and their peaks
 
     /// Uses the device that CUDA gives this number.
     ///
@@ -122,7 +127,7 @@ public:
     /// While the result exists, the device is the current one of this thread: no command makes it so again.
     ///
     /// Throws: cuda_error.
-    [[nodiscard]] detail::cuda_calls::batch batch() { return detail::cuda_calls::batch(calls_); }
+    [[nodiscard]] cuda_calls::batch batch() { return cuda_calls::batch(calls_); }
 
     void synchronize(stream_type stream)
     {
@@ -148,24 +153,21 @@ public:
     /// Ends the capture, and returns the graph of what was recorded.
     ///
     /// Throws: cuda_error if a command could not be captured, or a stream was not joined; it is over then.
-    [[nodiscard]] detail::cuda_graph end_capture(stream_type stream)
-    {
-        return detail::end_capture(calls_, stream);
-    }
+    [[nodiscard]] graph_type end_capture(stream_type stream) { return detail::end_capture(calls_, stream); }
     /// Ends the capture, and lets the graph of an earlier one launch what was recorded: updates it if CUDA
     /// accepts that, as it does if only operands and parameters differ; otherwise makes it anew.
     ///
     /// Throws: as above; the graph is as before then.
-    void end_capture(stream_type stream, detail::cuda_graph& graph)
+    void end_capture(stream_type stream, graph_type& graph)
     {
         graph.replace(detail::captured_work(calls_, stream));
     }
     void abandon_capture(stream_type stream) noexcept { detail::abandon_capture(calls_, stream); }
 
     /// Memory allocated here outside of captures.
-    [[nodiscard]] detail::cuda_memory_use memory() { return pool_.use(); }
+    [[nodiscard]] memory_use memory() { return pool_.use(); }
     /// Memory of all graphs of this device in this process.
-    [[nodiscard]] detail::cuda_memory_use graph_memory()
+    [[nodiscard]] memory_use graph_memory()
     {
         return {.used = attribute(cudaGraphMemAttrUsedMemCurrent),
                 .used_high = attribute(cudaGraphMemAttrUsedMemHigh),
@@ -191,7 +193,7 @@ public:
     }
 
     /// For your own calls of CUDA, checked in the same way.
-    [[nodiscard]] detail::cuda_calls& calls() noexcept { return calls_; }
+    [[nodiscard]] cuda_calls& calls() noexcept { return calls_; }
 
 private:
     void copy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind, stream_type stream)
@@ -206,7 +208,7 @@ private:
         return bytes;
     }
 
-    detail::cuda_calls calls_;
+    cuda_calls calls_;
     detail::cuda_pool pool_;
     std::vector<stream_type> streams_;
 };

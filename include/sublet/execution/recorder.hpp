@@ -11,6 +11,7 @@
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/execution/cpu.hpp>
+#include <sublet/execution/detail/recorded_kernel.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
 
@@ -21,15 +22,6 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
-
-// --- recorded call ---------------------------------------------------------------------------------------
-
-/// The interface of a recorded function: its operands, by the handles with which it was recorded.
-///
-///     recorded:   reads {x, w}, writes {y}
-///     runs:       call.read(x)    the bytes of x, read-only, as objects of its type
-///                 call.write(y)   the bytes of y
-///                 call.read(z)    throws: z was not declared, so the call does not wait for it
 
 namespace sublet {
 
@@ -48,6 +40,13 @@ struct recorded_value {
     }
 };
 
+/// The interface of a recorded function: its operands, by the handles with which it was recorded.
+///
+///     recorded:   reads {x, w}, writes {y}
+///     runs:       call.read(x)    the bytes of x, read-only, as objects of its type
+///                 call.write(y)   the bytes of y
+///                 call.read(z)    throws: z was not declared, so the call does not wait for it
+///
 /// `Call` is the kernel's argument: cpu_call or a device's call. Spans are valid as long as its own.
 template <class Call>
 class recorded_call {
@@ -100,80 +99,6 @@ private:
     std::span<value_id const> reads_, writes_;
 };
 
-namespace detail {
-
-/// Type erasure for a recorded function, kept by value.
-template <class Call>
-class recorded_function {
-public:
-    template <class F>
-        requires(!std::same_as<F, recorded_function>)
-    explicit recorded_function(F function) : held_(new F(std::move(function))), actions_(&actions_of<F>)
-    {
-    }
-    recorded_function(recorded_function const& other)
-        : held_(other.actions_->copy(other.held_)), actions_(other.actions_)
-    {
-    }
-    recorded_function(recorded_function&& other) noexcept
-        : held_(std::exchange(other.held_, nullptr)), actions_(other.actions_)
-    {
-    }
-    recorded_function& operator=(recorded_function other) noexcept
-    {
-        std::swap(held_, other.held_);
-        std::swap(actions_, other.actions_);
-        return *this;
-    }
-    ~recorded_function() { actions_->destroy(held_); }
-
-    void operator()(recorded_call<Call> const& call) { actions_->call(held_, call); }
-
-private:
-    struct actions {
-        void (*call)(void*, recorded_call<Call> const&);
-        void* (*copy)(void const*);
-        void (*destroy)(void*);
-    };
-    template <class F>
-    static constexpr actions actions_of{
-        [](void* f, recorded_call<Call> const& call) { (*static_cast<F*>(f))(call); },
-        [](void const* f) -> void* { return new F(*static_cast<F const*>(f)); },
-        [](void* f) { delete static_cast<F*>(f); }};
-
-    void* held_;
-    actions const* actions_;
-};
-
-/// Calls the function of each step. It copies all functions, so executors of one recording share no state,
-/// and the recording need not outlive it.
-template <class Call>
-class recorded_kernel {
-public:
-    recorded_kernel(csr_rows<step_id, value_id> reads, csr_rows<step_id, value_id> writes,
-                    table<step_id, detail::recorded_function<Call>> functions)
-        : reads_(std::move(reads)), writes_(std::move(writes)), functions_(std::move(functions))
-    {
-    }
-
-    /// Throws: precondition_error if the program is neither the recording nor its versions; whatever the
-    ///         function throws.
-    void operator()(Call const& call)
-    {
-        bool const is_recorded = call.step < functions_.size() &&
-                                 call.uses().size() == reads_[call.step].size() &&
-                                 call.defs().size() == writes_[call.step].size();
-        SUBLET_EXPECTS(is_recorded, "sublet: a recorded kernel is called for a step of another program");
-        functions_[call.step](recorded_call<Call>(call, reads_[call.step], writes_[call.step]));
-    }
-
-private:
-    csr_rows<step_id, value_id> reads_, writes_;
-    table<step_id, detail::recorded_function<Call>> functions_;
-};
-
-// --- recorder --------------------------------------------------------------------------------------------
-
 /// Records a program call by call, to be planned and run any number of times.
 ///
 ///     sublet::recorder net;
@@ -188,81 +113,85 @@ private:
 ///
 ///     run 1:   w ─► y ─► w        run 2:   w ─► y ─► w        its storage is the caller's throughout
 ///                         └────────────────┘
-
-/// The values of one call: `{x, y}`, or any list of handles or ids.
-class recorded_list {
-public:
-    recorded_list(std::initializer_list<value_id> values) : values_(values) {}
-    template <id_range<value_id> R>
-    recorded_list(R const& values)
-    {
-        for (auto const& v : values) values_.push_back(v);
-    }
-    [[nodiscard]] std::span<value_id const> values() const { return values_; }
-
-private:
-    std::vector<value_id> values_;
-};
-
-struct recorded_storage {
-    byte_count alignment = 1; ///< combined with the alignment of its type
-    pool_id pool = 0;
-};
-
+///
 /// Models `program`: one node per call, in the order of recording. Regular; a copy is independent. `Call` is
 /// the type of the executor's call: see recorded_call. A member that throws changes nothing.
 template <class Call>
 class basic_recorder {
 public:
+    /// The values of one call: `{x, y}`, or any list of handles or ids.
+    class list {
+    public:
+        /// In this order.
+        list(std::initializer_list<value_id> values) : values_(values) {}
+        /// In the order of the range.
+        template <detail::id_range<value_id> R>
+        list(R const& values)
+        {
+            for (auto const& v : values) values_.push_back(v);
+        }
+        /// Their ids.
+        [[nodiscard]] std::span<value_id const> values() const { return values_; }
+
+    private:
+        std::vector<value_id> values_;
+    };
+    /// What a value needs besides its bytes.
+    struct storage {
+        byte_count alignment = 1; ///< combined with the alignment of its type
+        pool_id pool = 0;         ///< where it lies
+    };
+
     /// Declares a value of `count` objects. The functions below are named after the roles.
     /// Throws: precondition_error if its bytes exceed 64 bits, or an alignment is 0.
     template <class T>
         requires std::is_trivially_copyable_v<T>
-    recorded_value<T> value(std::size_t count, value_role role, detail::recorded_storage storage = {})
+    recorded_value<T> value(std::size_t count, value_role role, storage its = {})
     {
         SUBLET_EXPECTS(bytes_.size() + 1 < no_value, "sublet: more values than 32-bit ids");
-        SUBLET_EXPECTS(storage.alignment != 0, "sublet: an alignment is 0");
+        SUBLET_EXPECTS(its.alignment != 0, "sublet: an alignment is 0");
         byte_count const bytes = checked_multiply(count, sizeof(T));
-        byte_count const alignment = detail::combine_alignment(alignof(T), storage.alignment);
-        reserve_more(alignment_), reserve_more(bytes_), reserve_more(role_), reserve_more(pool_);
-        reserve_more(is_defined_), reserve_more(is_updated_);
+        byte_count const alignment = detail::combine_alignment(alignof(T), its.alignment);
+        detail::reserve_more(alignment_), detail::reserve_more(bytes_), detail::reserve_more(role_),
+            detail::reserve_more(pool_);
+        detail::reserve_more(is_defined_), detail::reserve_more(is_updated_);
         alignment_.push_back(alignment);
         bytes_.push_back(bytes);
         role_.push_back(role);
-        pool_.push_back(storage.pool);
-        is_defined_.push_back(is_given(role));
+        pool_.push_back(its.pool);
+        is_defined_.push_back(detail::is_given(role));
         is_updated_.push_back(0);
         return {value_id::of(bytes_.size() - 1)};
     }
     /// Supplied before each run.
     template <class T>
-    recorded_value<T> input(std::size_t count, detail::recorded_storage storage = {})
+    recorded_value<T> input(std::size_t count, storage its = {})
     {
-        return value<T>(count, value_role::input, storage);
+        return value<T>(count, value_role::input, its);
     }
     /// Can be read after each run.
     template <class T>
-    recorded_value<T> output(std::size_t count, detail::recorded_storage storage = {})
+    recorded_value<T> output(std::size_t count, storage its = {})
     {
-        return value<T>(count, value_role::output, storage);
+        return value<T>(count, value_role::output, its);
     }
     /// Written and read within a run; if it is never read, it is scratch of its call.
     template <class T>
-    recorded_value<T> intermediate(std::size_t count, detail::recorded_storage storage = {})
+    recorded_value<T> intermediate(std::size_t count, storage its = {})
     {
-        return value<T>(count, value_role::intermediate, storage);
+        return value<T>(count, value_role::intermediate, its);
     }
     /// In the caller's storage, which runs only read.
     template <class T>
-    recorded_value<T> external(std::size_t count, detail::recorded_storage storage = {})
+    recorded_value<T> external(std::size_t count, storage its = {})
     {
-        return value<T>(count, value_role::external, storage);
+        return value<T>(count, value_role::external, its);
     }
     /// In the caller's storage; its contents are kept between runs.
     template <class T>
-    recorded_value<T> state(std::size_t count, detail::recorded_storage storage = {})
+    recorded_value<T> state(std::size_t count, storage its = {})
     {
-        return value<T>(count, value_role::state, storage);
+        return value<T>(count, value_role::state, its);
     }
 
     /// Records a call; returns its step. A value that it reads and writes is updated in place; a value that
@@ -273,7 +202,7 @@ public:
     /// Throws:   precondition_error if a value was not declared, or is read before a call writes it.
     template <class F>
         requires std::invocable<F&, recorded_call<Call> const&> && std::copy_constructible<F>
-    step_id record(detail::recorded_list const& reads, detail::recorded_list const& writes, F function)
+    step_id record(list const& reads, list const& writes, F function)
     {
         for (value_id v : reads.values()) {
             expect_declared(v);
@@ -282,7 +211,8 @@ public:
         }
         for (value_id v : writes.values()) expect_declared(v);
         SUBLET_EXPECTS(functions_.size() + 1 < no_step, "sublet: more steps than 32-bit ids");
-        reserve_more(successors_), reserve_more(pairs_), reserve_more(is_recomputable_);
+        detail::reserve_more(successors_), detail::reserve_more(pairs_),
+            detail::reserve_more(is_recomputable_);
         reads_.reserve_more(reads.values().size());
         writes_.reserve_more(writes.values().size());
         functions_.emplace_back(std::move(function)); // nothing throws from here on
@@ -331,10 +261,15 @@ public:
         successors_[node_of(first)].push_back(node_of(second));
     }
 
+    /// As `program` requires it: one for each call.
     [[nodiscard]] std::size_t nodes() const { return functions_.size(); }
+    /// How many values are declared.
     [[nodiscard]] std::size_t values() const { return bytes_.size(); }
+    /// Those of after().
     [[nodiscard]] std::span<node_id const> successors(node_id n) const { return successors_[n]; }
+    /// Edges order calls, and carry no value.
     [[nodiscard]] static constexpr edge_meaning edges() { return edge_meaning::order; }
+    /// What the call reads and writes, and what it may overwrite.
     void effects(node_id n, effect_sink& sink) const
     {
         auto const call = step_id::of(+n); // a node is one call
@@ -356,7 +291,8 @@ public:
     ///     auto any_order = sublet::plan_concurrent(made.program, sublet::with_versions(net.options(), made));
     [[nodiscard]] per_value<bool> updated() const { return is_updated_; }
 
-    [[nodiscard]] detail::recorded_kernel<Call> kernel() const { return {reads_, writes_, functions_}; }
+    /// For an executor; it owns copies of all functions.
+    [[nodiscard]] auto kernel() const { return detail::recorded_kernel<Call>(reads_, writes_, functions_); }
 
 private:
     void expect_declared(value_id v) const
@@ -369,9 +305,9 @@ private:
         SUBLET_EXPECTS(call < functions_.size(), "sublet: call %, which was not recorded, is named", call);
     }
     static node_id node_of(step_id call) { return node_id::of(+call); }
-    static bool is_listed(std::span<value_id const> list, value_id v)
+    static bool is_listed(std::span<value_id const> values, value_id v)
     {
-        for (value_id listed : list)
+        for (value_id listed : values)
             if (listed == v) return true;
         return false;
     }
@@ -388,10 +324,8 @@ private:
     table<step_id, detail::recorded_function<Call>> functions_;
 };
 
-} // namespace detail
-
 /// For cpu_executor and thread_executor, both of which call a kernel with a cpu_call.
-using recorder = detail::basic_recorder<cpu_call>;
+using recorder = basic_recorder<cpu_call>;
 
 } // namespace sublet
 

@@ -9,6 +9,11 @@
 ///     run.run_async();         // returns when all is queued
 ///     run.take(scores, bytes); // waits, and copies
 ///
+///     run() = run_async()     values_: all is supplied, and there is room for the results
+///                             commands_: every command of the schedule is issued
+///                             values_: a run is queued
+///             synchronize()   values_: waits, compares digests; then output() and take() read
+///
 /// The host issues the commands of a fixed stream_schedule, O(commands) in a run, without polling: streams
 /// and events keep the order that the program and its memory need. A run begins where the last one ended, so
 /// runs never overlap. If the device captures graphs, one command launches a whole run.
@@ -16,9 +21,18 @@
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
-#include <sublet/execution/detail/executor_base.hpp>
+#include <sublet/execution/detail/check_schedule.hpp>
+#include <sublet/execution/detail/command_issuer.hpp>
+#include <sublet/execution/detail/device_error.hpp>
+#include <sublet/execution/detail/device_values.hpp>
+#include <sublet/execution/detail/executor_state.hpp>
+#include <sublet/execution/detail/live_peak.hpp>
+#include <sublet/execution/detail/memory_mode.hpp>
 #include <sublet/execution/detail/proved_order.hpp>
-#include <sublet/execution/detail/stream_executor_base.hpp>
+#include <sublet/execution/detail/stream_scheduler.hpp>
+#include <sublet/execution/device.hpp>
+#include <sublet/execution/internal/device_features.hpp>
+#include <sublet/execution/internal/run_order.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
@@ -37,12 +51,51 @@
 
 namespace sublet {
 
+/// A run that is issued once and kept by the device as a graph, which one command launches.
+///
+///     sublet::stream_executor run{device, program, options, sublet::arena{plan}, kernel};
+///     auto captured = run.capture();
+///     for (auto const& image : images) {
+///         run.give(input, image);
+///         captured.launch();
+///     }
+///
+/// A graph contains addresses, so all storage of a run must stay where it was at capture: in arenas, or in
+/// blocks that are kept between runs.
+///
+/// The executor must outlive it.
+template <class Executor, class Graph>
+class captured_run {
+public:
+    /// Made by stream_executor::capture().
+    captured_run(Executor& executor, Graph graph, std::size_t rebinds, std::size_t number)
+        : executor_(&executor), graph_(std::move(graph)), rebinds_(rebinds), number_(number)
+    {
+    }
+
+    /// Queues the run, as run_async() does. If storage has moved since the last launch, because other storage
+    /// was bound or, without arenas, because a run failed, it first waits for runs and captures again.
+    /// Requires: storage has not moved, unless the device updates graphs, as cuda_device does.
+    /// Throws:   precondition_error where a requirement is broken; as run_async() and
+    ///           stream_executor::capture().
+    void launch() { executor_->launch(graph_, rebinds_, number_); }
+
+private:
+    Executor* executor_;
+    Graph graph_;
+    std::size_t rebinds_; // of the executor, when it was captured
+    std::size_t number_;  // of its operands
+};
+
 /// Runs a program any number of times. The device must outlive it. One thread at a time may use it. `no_plan`
 /// and `recycle` allocate during a run, in stream order; `arena` at construction, or the bytes of a
 /// cuda_growing_arena when it is used. A sequential plan runs concurrently with waits where bytes are reused.
-/// Memory comes from the device, never from `executor_options::upstream`.
+/// Memory comes from the device, never from `executor_options::upstream`. Addresses are device addresses.
+///
+///     bind(weights, address)  once ──┐
+///     give(image, bytes)     per run ┴─► run ──► take(scores, bytes)    until the next input
 template <stream_device Device, class Kernel>
-class stream_executor : public detail::stream_executor_base<Device> {
+class stream_executor {
 public:
     using stream_type = typename Device::stream_type; ///< the stream of the device
     using call_type = stream_call<stream_type>;       ///< what the kernel is called with
@@ -73,9 +126,11 @@ public:
     }
 
     /// Waits for all queued work, which refers to the kernel and its operands.
-    ~stream_executor() { this->wait_until_idle(); }
+    ~stream_executor() { values_.streams().wait_until_idle(); }
     stream_executor(stream_executor const&) = delete; // nor moved: queued work refers to it
     stream_executor& operator=(stream_executor const&) = delete;
+
+    // --- a run ------------------------------------------------------------------------------------------
 
     /// Runs every step once, and waits for the end.
     /// Ensures: outputs can be read. If it throws: see synchronize().
@@ -83,7 +138,7 @@ public:
     run_report run()
     {
         run_report const report = run_async();
-        this->synchronize();
+        synchronize();
         return report;
     }
 
@@ -94,15 +149,21 @@ public:
     ///         when the device is idle, as synchronize().
     run_report run_async()
     {
-        prepare();
-        run_report report = report_;
-        values_.memory().mark();
-        issue(operands());
-        end_run();
-        ++runs_in_flight_;
-        report.run = values_.memory().use_since_mark();
-        return report;
+        values_.expect_supplied();
+        values_.prepare_storage();
+        values_.storage().memory().mark();
+        issue_commands();
+        values_.run_is_queued();
+        values_.count_run();
+        return report_of_run();
     }
+
+    /// Waits for the issued runs. Then their outputs can be read.
+    ///
+    /// Throws: run_error if a command of them failed, with the step if the device names it; clobbered_value.
+    ///         Then all storage but the arenas is released, inputs have to be given again, and it may run
+    ///         again unless the device is lost.
+    void synchronize() { values_.synchronize(); }
 
     /// One run as a graph of the device. If storage moves, the next launch captures the run again: a graph of
     /// CUDA is updated with it, and made anew only where CUDA refuses that.
@@ -113,310 +174,208 @@ public:
     [[nodiscard]] auto capture()
         requires detail::captures_graphs<Device>
     {
-        SUBLET_EXPECTS(plan_has_arenas_ || keeps_io_addresses_,
+        SUBLET_EXPECTS(values_.kept() != detail::kept_storage::none,
                        "sublet: a captured graph needs arenas, or stream_options::keeps_io_addresses");
-        SUBLET_EXPECTS(check_ != executor_options::checks::digest,
-                       "sublet: a captured graph cannot take digests");
-        this->expect_bound();
-        this->synchronize();
-        provide_io();
-        this->synchronize();
+        SUBLET_EXPECTS(!values_.digests(), "sublet: a captured graph cannot take digests");
+        values_.expect_bound();
+        synchronize();
+        values_.provide_io();
+        synchronize();
         std::size_t const number = captured_.size();
-        captured_.emplace_back(operand_table_.count());
-        using graph_type = decltype(device_.end_capture(first_));
-        auto const end = [this] { return device_.end_capture(first_); };
-        return captured_run<stream_executor, graph_type>(*this, captured_graph(number, end), rebinds_,
-                                                         number);
+        captured_.push_back(commands_.new_operands());
+        using graph_type = decltype(device().end_capture(first()));
+        auto const end = [this] { return device().end_capture(first()); };
+        return captured_run<stream_executor, graph_type>(*this, captured_graph(number, end),
+                                                         values_.rebinds(), number);
     }
 
+    // --- inputs and outputs -----------------------------------------------------------------------------
+
+    /// The bytes of an input on the device, which you may write when this returns. Waits for issued runs, and
+    /// ends the validity of their outputs: an input may share bytes with them.
+    /// Throws: precondition_error if v is no input or has storage of the caller's, or the device is lost;
+    ///         allocation_error; errors of synchronize().
+    [[nodiscard]] std::span<std::byte> input(value_id v) { return values_.input(v); }
+
+    /// Copies an input, or the contents of bound storage, to the device, after the runs issued so far. The
+    /// source may be changed when this returns.
+    /// Throws: as input(), without errors of runs; precondition_error if the size differs from that of v.
+    void give(value_id v, std::span<std::byte const> bytes) { values_.give(v, bytes); }
+
+    /// The bytes of an output on the device, after the issued runs are over.
+    /// Throws: precondition_error if v is no output; unusable_value if no run has computed it, or an input
+    ///         has been given since; errors of synchronize().
+    [[nodiscard]] std::span<std::byte const> output(value_id v) { return values_.output(v); }
+
+    /// Copies an output, or the contents of bound storage, to the host.
+    /// Throws: as output(); precondition_error if the size differs from that of v.
+    void take(value_id v, std::span<std::byte> bytes) { values_.take(v, bytes); }
+
+    /// Sets the caller's storage on the device for a value that is external, state, not eligible or of
+    /// unknown size, and for all views of it. It stays bound.
+    ///
+    /// Requires: the bytes outlive all runs, and nothing else changes them during one; storage bound for two
+    ///           values does not overlap.
+    /// Throws:   precondition_error if v has storage of the executor's; unusable_value if there are too few
+    ///           bytes, or they do not begin at its alignment; errors of synchronize().
+    void bind(value_id v, std::span<std::byte> bytes) { values_.bind(v, bytes); }
+
+    // --- what it has ------------------------------------------------------------------------------------
+
+    /// Allocations since construction, counted when issued.
+    [[nodiscard]] run_report::memory_use memory() const { return values_.storage().memory().use(); }
+    /// One of the streams that it uses, numbered from 0.
+    ///
+    /// Throws: precondition_error if the executor does not use that stream.
+    [[nodiscard]] stream_type stream(std::size_t number = 0) const
+    {
+        auto const& streams = values_.streams();
+        SUBLET_EXPECTS(number < streams.count(),
+                       "sublet: stream() names stream %, but the executor uses only % streams", number,
+                       streams.count());
+        return streams.stream(number);
+    }
+    /// The order that its waits keep: the lowered program and its waits.
+    [[nodiscard]] auto const& order() const { return order_; }
     /// The commands of a run.
-    [[nodiscard]] stream_schedule const& schedule() const { return schedule_; }
+    [[nodiscard]] stream_schedule const& schedule() const { return commands_.schedule(); }
 
 private:
-    using base = detail::stream_executor_base<Device>;
-    using operand_list = std::vector<std::span<std::byte>>;
+    using operand_list = typename detail::command_issuer<Device, Kernel>::operand_list;
     template <class Executor, class Graph>
     friend class captured_run;
+
+    // --- construction -----------------------------------------------------------------------------------
 
     template <class Mode>
     stream_executor(Kernel kernel, Device& device, snapshot const& p, plan_options const& options,
                     Mode const& mode, stream_options const& streams, executor_options const& settings)
-        : base(device, detail::proved_order(p, options, mode, streams.handoffs, settings), settings),
-          kernel_(std::move(kernel)), operand_table_(lowered_),
-          keeps_io_addresses_(streams.keeps_io_addresses)
+        : order_(detail::proved_order(p, options, mode, streams.handoffs, settings)),
+          values_(device, order_.lowered, kept_in(mode, streams), settings),
+          commands_(values_, std::move(kernel))
     {
         SUBLET_EXPECTS(settings.check != executor_options::checks::digest || detail::takes_digests<Device>,
                        "sublet: checks::digest needs a device that computes digests");
         memory_plan const* const plan = detail::plan_in(mode);
-        schedule_ = detail::schedule_streams(order_, mode, streams,
-                                             settings.check >= executor_options::checks::paint);
+        auto schedule = detail::schedule_streams(order_, mode, streams,
+                                                 settings.check >= executor_options::checks::paint);
         SUBLET_EXPECTS(!settings.prove || settings.check == executor_options::checks::off ||
-                           check_schedule(p, options, plan, lowered_, schedule_, streams),
+                           check_schedule(p, options, plan, order_.lowered, schedule, streams),
                        "sublet: a schedule of streams does not keep the order of its program");
-        handles_.ensure(schedule_.streams, schedule_.events);
-        if constexpr (std::same_as<Mode, arena>) allocate_arenas(mode);
-        if (settings.check == executor_options::checks::digest) digests_.emplace(lowered_);
+        commands_.set_schedule(std::move(schedule));
+        if constexpr (std::same_as<Mode, arena>) values_.place(mode);
+        if (settings.check == executor_options::checks::digest) values_.take_digests();
         write_report(plan);
     }
-
-    void allocate_arenas(arena const& mode)
+    template <class Mode>
+    static detail::kept_storage kept_in(Mode const&, stream_options const& streams)
     {
-        values_.place(mode.plan, mode.blocks);
-        plan_has_arenas_ = true;
-        if (check_ == executor_options::checks::digest) plan_ = mode.plan;
-        if (mode.blocks != nullptr) return; // without bytes until the first use
-        is_idle_ = false;                   // an allocation may queue work on the stream
-        if (check_ >= executor_options::checks::paint) this->paint_arenas();
+        if (std::same_as<Mode, arena>) return detail::kept_storage::arenas;
+        return streams.keeps_io_addresses ? detail::kept_storage::io : detail::kept_storage::none;
     }
-
     void write_report(memory_plan const* plan)
     {
         for (pool_id pool = 0; plan != nullptr && pool != plan->arena_bytes.size(); ++pool)
             report_.plan_bytes = checked_add(report_.plan_bytes, plan->arena_bytes[pool]);
-        for (auto const& block : values_.arenas()) report_.reserved += block.size;
-        report_.lower_bound = detail::live_peak(lowered_);
-        report_.steps = lowered_.step_at.size();
-        report_.workers = schedule_.streams;
-        report_.waits = schedule_.waits;
-        report_.events = schedule_.events;
+        for (auto const& block : values_.storage().arenas()) report_.reserved += block.size;
+        report_.lower_bound = detail::live_peak(order_.lowered);
+        report_.steps = order_.lowered.step_at.size();
+        report_.workers = schedule().streams;
+        report_.waits = schedule().waits;
+        report_.events = schedule().events;
         report_.handoffs = order_.waits.count(step_waits::kind::handoff);
     }
 
     // --- a run ------------------------------------------------------------------------------------------
 
-    /// Checks what must be supplied, and releases what the last run left.
-    void prepare()
+    void issue_commands()
     {
-        this->expect_storage();
-        if (digests_) this->synchronize(); // each digest has one place for all runs
-        has_results_ = false;
-        is_idle_ = false;
-        if (!values_.arenas().empty()) return;
-        if (keeps_io_addresses_) return provide_io();
-        try {
-            values_.release_if([](value_role role) { return !has_role(role, value_role::input); }, first_);
-        } catch (...) {
-            this->fail(std::current_exception());
-        }
-    }
-    void provide_io()
-    {
-        for (buffer_id b = 0; !plan_has_arenas_ && b != lowered_.ref_counts.size(); ++b) {
-            buffer const& its = lowered_.table.buffers[b];
-            bool const is_io =
-                has_role(its.role, value_role::input) || has_role(its.role, value_role::output);
-            if (!its.is_planned() || !is_io) continue;
-            try {
-                if (values_.provide(b, first_)) is_idle_ = false;
-            } catch (...) {
-                this->fail(std::current_exception());
-            }
-        }
-    }
-    void end_run()
-    {
-        bindings_.consume_inputs(lowered_);
-        has_results_ = true;
-        are_digests_taken_ = digests_.has_value();
-    }
-
-    /// Operands of the next run, not in use by a run in flight.
-    operand_list& operands()
-    {
-        std::size_t const next = plan_has_arenas_ ? 0 : runs_in_flight_;
-        while (operands_.size() <= next) operands_.emplace_back(operand_table_.count());
-        return operands_[next];
-    }
-
-    void issue(operand_list& operands)
-    {
+        operand_list& operands = commands_.operands_of_next_run();
         detail::issue_progress reached;
         try {
-            [[maybe_unused]] auto const batch = detail::batch_of(device_);
-            if constexpr (detail::takes_digests<Device>)
-                if (digests_) digests_->at_start(digest_on(first_));
-            if (plan_has_arenas_ && !digests_) carry_out_prepared(operands, reached);
-            else carry_out_all(operands, reached);
-            if constexpr (detail::takes_digests<Device>)
-                if (digests_) digests_->at_end(digest_on(first_));
+            commands_.issue_run(operands, reached);
         } catch (...) {
-            this->fail(std::current_exception(), reached);
+            values_.fail(std::current_exception(), reached);
         }
     }
-
-    void carry_out_all(operand_list& operands, detail::issue_progress& reached)
+    run_report report_of_run() const
     {
-        detail::kernels_running const now(are_kernels_running_);
-        for (stream_schedule::command const& c : schedule_.commands) {
-            reached.is_launching = c.what == stream_schedule::action::launch;
-            if (reached.is_launching) reached.step = lowered_.step_at[c.which];
-            carry_out(c, operands);
-        }
-        reached.is_launching = false;
-    }
-    /// The same in arenas, where nothing changes between runs but what is bound.
-    void carry_out_prepared(operand_list& operands, detail::issue_progress& reached)
-    {
-        if (!are_operands_written_) {
-            calls_.clear();
-            calls_.reserve(lowered_.positions());
-            for (position_id at = 0; at != lowered_.positions(); ++at)
-                calls_.push_back(prepared_call(at, handles_.streams[schedule_.stream_of[at]], operands));
-            are_operands_written_ = true;
-        }
-        detail::kernels_running const now(are_kernels_running_);
-        for (stream_schedule::command const& c : schedule_.commands) {
-            if (c.what != stream_schedule::action::launch) {
-                carry_out(c, operands);
-                continue;
-            }
-            call_type const& call = calls_[c.which];
-            reached = {call.step, true};
-            device_.launch(call.stream(), kernel_, call);
-            reached.is_launching = false;
-        }
-    }
-    void carry_out(stream_schedule::command const& c, operand_list& operands)
-    {
-        stream_type const s = handles_.streams[c.stream];
-        switch (c.what) {
-        case stream_schedule::action::record: device_.record(handles_.events[c.which], s); break;
-        case stream_schedule::action::wait: device_.wait(s, handles_.events[c.which]); break;
-        case stream_schedule::action::allocate: values_.allocate(c.which, s, first_step_of(c.which)); break;
-        case stream_schedule::action::transfer_block: values_.transfer_block(c.from, c.which); break;
-        case stream_schedule::action::fill: {
-            std::span<std::byte> const bytes = values_.bytes_of(c.which);
-            device_.fill(bytes.data(), std::byte{0xFF}, bytes.size(), s);
-            break;
-        }
-        case stream_schedule::action::release: values_.release(c.which, s); break;
-        case stream_schedule::action::launch: launch_step(c.which, s, operands); break;
-        }
-    }
-    step_id first_step_of(buffer_id b) const
-    {
-        position_id const at = lowered_.first_write[b];
-        return at == no_position ? no_step : lowered_.step_at[at];
-    }
-
-    void launch_step(position_id at, stream_type s, operand_list& operands)
-    {
-        call_type const call = prepared_call(at, s, operands);
-        if constexpr (detail::takes_digests<Device>)
-            if (digests_) digests_->before(at, digest_on(s));
-        device_.launch(s, kernel_, call);
-        if constexpr (detail::takes_digests<Device>)
-            if (digests_) digests_->after(at, digest_on(s));
-    }
-    /// Writes the operands of the step.
-    call_type prepared_call(position_id at, stream_type s, operand_list& operands) const
-    {
-        operand_table_.write(operands, lowered_, at, [this](value_id v) { return values_.value_bytes(v); });
-        return call_type(lowered_, at, s, operands.data() + operand_table_[at]);
-    }
-    auto digest_on(stream_type s)
-    {
-        return [this, s](buffer_id b, std::uint64_t* digest) {
-            std::span<std::byte const> const bytes = values_.bytes_of(b);
-            if (!bytes.empty()) device_.digest(s, bytes, digest);
-        };
+        run_report report = report_;
+        report.run = values_.storage().memory().use_since_mark();
+        return report;
     }
 
     // --- a graph ----------------------------------------------------------------------------------------
+
+    Device& device() const { return values_.streams().device(); }
+    stream_type first() const { return values_.streams().first(); }
 
     /// Captures a run, with the operand list of that number. `end()` ends the capture.
     template <class End>
     auto captured_graph(std::size_t number, End end)
     {
-        is_idle_ = false;
+        values_.state().queue();
         try {
-            device_.begin_capture(first_);
+            device().begin_capture(first());
         } catch (...) {
-            this->fail(std::current_exception());
+            values_.fail(std::current_exception());
         }
         issue_captured(captured_[number]);
         struct idle_at_end {
-            bool& is_idle;
-            ~idle_at_end() { is_idle = true; }
-        } const at_end{is_idle_};
+            detail::executor_state& state;
+            ~idle_at_end() { state.settle(); }
+        } const at_end{values_.state()};
         try {
             return end();
         } catch (...) {
-            this->fail(std::current_exception());
+            values_.fail(std::current_exception());
         }
     }
-    /// As issue(), but allocations of a failed capture never happened.
+    /// As issue_commands(), but allocations of a failed capture never happened.
     void issue_captured(operand_list& operands)
     {
         detail::issue_progress reached;
         try {
-            [[maybe_unused]] auto const batch = detail::batch_of(device_);
-            carry_out_all(operands, reached);
+            commands_.issue_captured(operands, reached);
         } catch (...) {
-            device_.abandon_capture(first_);
-            values_.skip_device(true);
-            auto const is_intermediate = [](value_role role) {
-                return !has_role(role, value_role::input) && !has_role(role, value_role::output);
-            };
-            values_.release_if(is_intermediate, first_);
-            values_.skip_device(false);
-            this->fail(std::current_exception(), reached);
+            device().abandon_capture(first());
+            values_.forget_captured_blocks();
+            values_.fail(std::current_exception(), reached);
         }
     }
 
     /// Launches a graph with the operand list of that number; captures it again if storage has moved since
-    /// it was captured, when rebinds_ was `rebinds`.
+    /// it was captured, when values_.rebinds() was `rebinds`.
     template <class Graph>
     void launch(Graph& graph, std::size_t& rebinds, std::size_t number)
     {
         if constexpr (!detail::updates_graphs<Device>)
-            SUBLET_EXPECTS(rebinds == rebinds_,
+            SUBLET_EXPECTS(rebinds == values_.rebinds(),
                            "sublet: a graph is launched after its storage was released, or other "
                            "storage was bound");
-        this->expect_storage();
+        values_.expect_supplied();
         if constexpr (detail::updates_graphs<Device>) {
-            if (rebinds != rebinds_) {
-                provide_io();
-                this->synchronize(); // earlier launches use the operands
-                captured_graph(number, [&] { device_.end_capture(first_, graph); });
-                rebinds = rebinds_;
+            if (rebinds != values_.rebinds()) {
+                values_.provide_io();
+                synchronize(); // earlier launches use the operands
+                captured_graph(number, [&] { device().end_capture(first(), graph); });
+                rebinds = values_.rebinds();
             }
         }
-        is_idle_ = false;
+        values_.state().queue();
         try {
-            graph.launch(first_);
+            graph.launch(first());
         } catch (...) {
-            this->fail(std::current_exception());
+            values_.fail(std::current_exception());
         }
-        end_run();
+        values_.run_is_queued();
     }
 
-    using base::are_digests_taken_;
-    using base::are_kernels_running_;
-    using base::are_operands_written_;
-    using base::bindings_;
-    using base::check_;
-    using base::device_;
-    using base::digests_;
-    using base::first_;
-    using base::handles_;
-    using base::has_results_;
-    using base::is_idle_;
-    using base::lowered_;
-    using base::order_;
-    using base::plan_;
-    using base::rebinds_;
-    using base::runs_in_flight_;
-    using base::values_;
-    Kernel kernel_;
-    detail::operand_table operand_table_;
-    bool keeps_io_addresses_;
-    bool plan_has_arenas_ = false;
-    stream_schedule schedule_;
-    run_report report_;                  // the same for every run
-    table<position_id, call_type> calls_; // with arenas, while are_operands_written_
-    std::vector<operand_list> operands_; // by run in flight; with arenas one for all
-    std::vector<operand_list> captured_; // by graph
+    detail::run_order order_;
+    detail::device_values<Device> values_;            // supplied and read; storage and state
+    detail::command_issuer<Device, Kernel> commands_; // of the schedule, with the kernel
+    std::vector<operand_list> captured_;              // by graph
+    run_report report_;                               // the same for every run
 };
 
 } // namespace sublet

@@ -2,180 +2,8 @@
 #ifndef SUBLET_EXECUTION_THREADS_HPP
 #define SUBLET_EXECUTION_THREADS_HPP
 
-/// Runs a program on several threads: each step as soon as all steps that it waits for are done. Every run
-/// leaves what a sequential run leaves. Costs O(steps + waits) atomic operations in a run.
-
-#include <sublet/core/internal/facts.hpp>
-#include <sublet/core/plan.hpp>
-#include <sublet/core/units.hpp>
-#include <sublet/execution/cpu.hpp>
-#include <sublet/execution/detail/executor_base.hpp>
-#include <sublet/execution/detail/proved_order.hpp>
-#include <sublet/execution/detail/step_dispatcher.hpp>
-#include <sublet/execution/run_options.hpp>
-#include <sublet/execution/step_waits.hpp>
-#include <sublet/execution/storage.hpp>
-#include <sublet/graph/internal/said_views.hpp>
-#include <sublet/graph/snapshot.hpp>
-
-#include <algorithm>
-#include <atomic>
-#include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <exception>
-#include <thread>
-#include <utility>
-#include <vector>
-
-// --- thread pool -----------------------------------------------------------------------------------------
-
-/// The provider of threads for a run.
-///
-///     run(3, f)      caller    f(0) ─────────────────┐
-///                    thread 1  f(1) ────────┐        ├─► returns when all have returned
-///                    thread 2  f(2) ────────────┐    │
-///                    the threads sleep between runs
-///
-/// You may supply your own runner in a few lines, here with tasks of the standard library:
-///
-///     struct tasks {
-///         void run(std::size_t n, std::function<void(std::size_t)> f)
-///         {
-///             std::vector<std::future<void>> all;
-///             for (std::size_t i = 0; i != n; ++i) {
-///                 auto call = [&f, i] { f(i); };
-///                 all.push_back(std::async(std::launch::async, call));
-///             }
-///         } // the futures wait for all calls
-///     };
-
-namespace sublet {
-
-/// Calls a function in several threads.
-///
-/// Semantics:       `r.run(n, f)` calls f(0) ... f(n - 1) once each, in any threads, concurrently or in
-///                  sequence, and returns when all calls have returned; f throws nothing. If run() throws, no
-///                  call is in progress or begins later.
-/// Minimal model:   a loop.     Ordinary model: a thread pool.
-template <class R>
-concept runner = requires(R& r, std::size_t n, void (*f)(std::size_t)) { r.run(n, f); };
-
-namespace detail {
-
-/// Threads that are started at first need and kept between runs. Calls are claimed by a counter, by the
-/// calling thread too, so a run completes even if a thread cannot be created or wakes late.
-template <class Thread = std::thread>
-class basic_thread_pool {
-public:
-    basic_thread_pool() = default;
-    basic_thread_pool(basic_thread_pool&&) = default;
-    basic_thread_pool& operator=(basic_thread_pool&&) = delete;
-    ~basic_thread_pool()
-    {
-        for (state& s : shared_) {
-            s.is_closing = true;
-            s.publish(0);
-        }
-        for (Thread& t : threads_) t.join();
-    }
-
-    /// Requires:   one run at a time; f throws nothing.
-    /// Complexity: no allocation unless more threads are needed than before; n = 1 needs none.
-    template <std::invocable<std::size_t> F>
-    void run(std::size_t n, F f)
-    {
-        SUBLET_EXPECTS(n < no_node, "sublet: one run of a thread pool has more calls than 32 bits count");
-        if (n > 1) start(n - 1);
-        if (n < 2 || threads_.empty()) {
-            for (std::size_t i = 0; i != n; ++i) f(i);
-            return;
-        }
-        state& s = shared_.front();
-        s.what = &f;
-        s.call = [](void* what, std::size_t i) { (*static_cast<F*>(what))(i); };
-        s.finished.store(0, std::memory_order_relaxed);
-        s.publish(n - 1);
-        f(std::size_t{0});
-        auto remaining = static_cast<std::uint32_t>(n - 1);
-        std::uint32_t const round = s.round.load(std::memory_order_relaxed);
-        for (std::uint32_t i = s.take(round); i != 0; i = s.take(round), --remaining) f(i);
-        s.wait_for(remaining);
-    }
-
-    [[nodiscard]] std::size_t threads() const { return threads_.size(); }
-
-private:
-    struct state {
-        std::atomic<std::uint32_t> round{0};   // incremented for each run, and to end
-        std::atomic<std::uint64_t> tickets{0}; // high half: the round; low half: calls not yet claimed
-        std::atomic<std::uint32_t> finished{0};
-        std::atomic<bool> is_closing{false};
-        void* what = nullptr;
-        void (*call)(void*, std::size_t) = nullptr;
-
-        void publish(std::uint64_t calls)
-        {
-            std::uint32_t const next = round.load(std::memory_order_relaxed) + 1;
-            tickets.store(std::uint64_t{next} << 32 | (calls & 0xFFFF'FFFF), std::memory_order_release);
-            round.store(next, std::memory_order_release);
-            round.notify_all();
-        }
-        /// Claims a call of this round; 0: none is left.
-        std::uint32_t take(std::uint32_t of)
-        {
-            std::uint64_t now = tickets.load(std::memory_order_acquire);
-            while (now >> 32 == of && static_cast<std::uint32_t>(now) != 0)
-                if (tickets.compare_exchange_weak(now, now - 1, std::memory_order_acquire))
-                    return static_cast<std::uint32_t>(now);
-            return 0;
-        }
-        void run_worker(std::uint32_t seen)
-        {
-            for (;;) {
-                round.wait(seen, std::memory_order_acquire);
-                seen = round.load(std::memory_order_acquire);
-                if (is_closing) return;
-                for (std::uint32_t i = take(seen); i != 0; i = take(seen)) {
-                    call(what, i);
-                    finished.fetch_add(1, std::memory_order_release);
-                    finished.notify_one();
-                }
-            }
-        }
-        void wait_for(std::uint32_t calls)
-        {
-            for (std::uint32_t count = finished.load(std::memory_order_acquire); count != calls;
-                 count = finished.load(std::memory_order_acquire))
-                finished.wait(count, std::memory_order_acquire);
-        }
-    };
-
-    void start(std::size_t wanted)
-    {
-        try {
-            if (shared_.empty()) shared_ = std::vector<state>(1); // stays if the pool is moved
-            threads_.reserve(wanted);
-            while (threads_.size() < wanted) {
-                state* const s = &shared_.front();
-                std::uint32_t const now = s->round.load(std::memory_order_relaxed);
-                threads_.emplace_back([s, now] { s->run_worker(now); });
-            }
-        } catch (...) { // fewer threads will do
-        }
-    }
-
-    std::vector<state> shared_;
-    std::vector<Thread> threads_;
-};
-
-using thread_pool = basic_thread_pool<>;
-
-} // namespace detail
-
-// --- threads ---------------------------------------------------------------------------------------------
-
-/// The executor on several threads, and what its steps wait for.
+/// Runs a program on several threads: each step as soon as all steps that it waits for are done. Costs
+/// O(steps + waits) atomic operations in a run.
 ///
 ///     sublet::thread_executor executor{program, options, sublet::arena{plan}, kernel, {.workers = 4}};
 ///
@@ -188,6 +16,56 @@ using thread_pool = basic_thread_pool<>;
 /// A run leaves what cpu_executor leaves: construction proves that the waits order any two steps that touch
 /// the same bytes, one of them writing.
 
+#include <sublet/core/internal/facts.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
+#include <sublet/execution/cpu.hpp>
+#include <sublet/execution/detail/clobber_checker.hpp>
+#include <sublet/execution/detail/first_failure.hpp>
+#include <sublet/execution/detail/host_values.hpp>
+#include <sublet/execution/detail/memory_mode.hpp>
+#include <sublet/execution/detail/proved_order.hpp>
+#include <sublet/execution/detail/step_dispatcher.hpp>
+#include <sublet/execution/detail/thread_pool.hpp>
+#include <sublet/execution/internal/run_order.hpp>
+#include <sublet/execution/run_options.hpp>
+#include <sublet/execution/step_waits.hpp>
+#include <sublet/execution/storage.hpp>
+#include <sublet/graph/snapshot.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace sublet {
+
+/// You may supply your own runner in a few lines, here with tasks of the standard library:
+///
+///     struct tasks {
+///         void run(std::size_t n, std::function<void(std::size_t)> f)
+///         {
+///             std::vector<std::future<void>> all;
+///             for (std::size_t i = 0; i != n; ++i) {
+///                 auto call = [&f, i] { f(i); };
+///                 all.push_back(std::async(std::launch::async, call));
+///             }
+///         } // the futures wait for all calls
+///     };
+///
+/// Calls a function in several threads.
+///
+/// Semantics:       `r.run(n, f)` calls f(0) ... f(n - 1) once each, in any threads, concurrently or in
+///                  sequence, and returns when all calls have returned; f throws nothing. If run() throws, no
+///                  call is in progress or begins later.
+/// Minimal model:   a loop.     Ordinary model: a thread pool.
+template <class R>
+concept runner = requires(R& r, std::size_t n, void (*f)(std::size_t)) { r.run(n, f); };
+
 /// How many threads run the steps, and which ready step runs first.
 struct thread_options {
     /// Threads that run steps, including the caller's; never more than steps.
@@ -198,42 +76,12 @@ struct thread_options {
     std::vector<handoff> handoffs = {}; ///< order to be kept beyond data and edges
 };
 
-namespace detail {
-
-/// Keeps the first failure of a run, and the number of later ones.
-template <class Error = run_error>
-class first_failure {
-public:
-    void keep(std::exception_ptr what) noexcept
-    {
-        scoped_lock const guard(&lock_);
-        if (failures_++ == 0) first_ = std::move(what);
-    }
-    void rethrow_if_any()
-    {
-        if (failures_ == 0) return;
-        try {
-            std::rethrow_exception(first_);
-        } catch (Error& error) {
-            error.add_later_failures(failures_ - 1);
-            throw;
-        }
-    }
-
-private:
-    adaptive_mutex lock_;
-    std::exception_ptr first_;
-    std::size_t failures_ = 0;
-};
-
-} // namespace detail
-
 /// Runs a program any number of times, one run at a time. Several threads call the kernel concurrently, for
 /// different steps; the kernel must guard its own state. Calls of `executor_options::upstream` are
 /// serialised. A single worker runs in the caller's thread, in an order that is computed at construction,
 /// without synchronisation.
 template <class Kernel, class Runner = detail::thread_pool>
-class thread_executor : public detail::executor_base {
+class thread_executor {
 public:
     /// Keeps copies only: program, options and mode need not outlive it.
     ///
@@ -271,15 +119,34 @@ public:
     /// Throws:  as cpu_executor::run(), for the step that failed first; what the runner throws.
     run_report run()
     {
-        return this->run_once([this] {
-            if (check_ < executor_options::checks::paint) return run_steps([](auto) {}, [](auto) {});
-            detail::clobber_checker checker(lowered_, values_, check_ == executor_options::checks::digest,
-                                            true);
+        return values_.run_once([this] {
+            if (values_.check() < executor_options::checks::paint) return run_steps([](auto) {}, [](auto) {});
+            detail::clobber_checker checker(values_.lowered(), values_.storage(),
+                                            values_.check() == executor_options::checks::digest, true);
             run_steps([&](position_id at) { checker.before(at); },
                       [&](position_id at) { checker.after(at); });
             checker.finish();
         });
     }
+
+    /// As cpu_executor::input().
+    [[nodiscard]] std::span<std::byte> input(value_id v) { return values_.input(v); }
+    /// As cpu_executor::output().
+    [[nodiscard]] std::span<std::byte const> output(value_id v) const { return values_.output(v); }
+    /// As cpu_executor::bind().
+    void bind(value_id v, std::span<std::byte> bytes) { values_.bind(v, bytes); }
+    /// The same for a value that no step writes.
+    template <class Bytes>
+        requires detail::constant_bytes<Bytes>
+    void bind(value_id v, Bytes&& constant)
+    {
+        values_.bind_constant(v, constant);
+    }
+    template <class Bytes>
+        requires(!detail::constant_bytes<Bytes> && !std::convertible_to<Bytes, std::span<std::byte>>)
+    void bind(value_id, Bytes&&, detail::bytes_are_bound_by_a_span<Bytes> = {}) = delete;
+    /// Allocations since construction.
+    [[nodiscard]] run_report::memory_use memory() const { return values_.storage().memory().use(); }
 
     /// By position of the lowered program.
     [[nodiscard]] step_waits const& waits() const { return waits_; }
@@ -295,40 +162,39 @@ private:
     template <class Mode>
     thread_executor(Kernel kernel, Runner pool, Mode const& mode, thread_options const& threading,
                     executor_options const& settings, detail::run_order order)
-        : executor_base(std::move(order.lowered), mode, settings), kernel_(std::move(kernel)),
+        : values_(std::move(order.lowered), mode, settings), kernel_(std::move(kernel)),
           runner_(std::move(pool)), waits_(std::move(order.waits)),
-          workers_(std::min(threading.workers, std::max<std::size_t>(lowered_.positions(), 1))),
-          queue_(threading.policy, lowered_.positions(), threading.seed, threading.order)
+          workers_(std::min(threading.workers, std::max<std::size_t>(values_.lowered().positions(), 1))),
+          queue_(threading.policy, values_.lowered().positions(), threading.seed, threading.order)
     {
         SUBLET_EXPECTS(threading.workers != 0, "sublet: at least one worker is needed");
         bool const is_single = workers_ == 1;
         if (is_single || threading.policy == queue_policy::given)
             order_ = order_of_one_worker(waits_, queue_);
         if (!is_single) {
-            pending_.assign(lowered_.positions(), 0);
-            values_.share();
+            pending_.assign(values_.lowered().positions(), 0);
+            values_.storage().share();
         }
-        report_.workers = workers_;
-        report_.waits = waits_.list.size();
-        report_.handoffs = waits_.count(step_waits::kind::handoff);
+        values_.report().workers = workers_;
+        values_.report().waits = waits_.list.size();
+        values_.report().handoffs = waits_.count(step_waits::kind::handoff);
     }
 
     template <class Before, class After>
     void run_steps(Before before, After after)
     {
         if (workers_ == 1) {
-            cpu_call call(lowered_, values_);
-            for (position_id at : order_)
-                detail::run_step(lowered_, values_, at, kernel_, call, before, after);
+            cpu_call call(values_.lowered(), values_.storage());
+            for (position_id at : order_) values_.run_step(at, kernel_, call, before, after);
             return;
         }
         detail::first_failure<> failure;
         detail::step_dispatcher dispatcher(waits_, queue_, pending_);
         auto work = [&](std::size_t) noexcept {
-            cpu_call call(lowered_, values_, &dispatcher.is_stopping());
+            cpu_call call(values_.lowered(), values_.storage(), &dispatcher.is_stopping());
             dispatcher.work([&](position_id at) {
                 try {
-                    detail::run_step(lowered_, values_, at, kernel_, call, before, after);
+                    values_.run_step(at, kernel_, call, before, after);
                 } catch (...) {
                     failure.keep(std::current_exception());
                     dispatcher.stop();
@@ -340,10 +206,7 @@ private:
         SUBLET_EXPECTS(dispatcher.is_over(), "sublet: a runner returned before it made all calls");
     }
 
-    using executor_base::check_;
-    using executor_base::lowered_;
-    using executor_base::report_;
-    using executor_base::values_;
+    detail::host_values values_; // supplied and read; storage and state
     Kernel kernel_;
     Runner runner_;
     step_waits waits_;

@@ -20,7 +20,7 @@
 
 #include <sublet/core/internal/text.hpp>
 #include <sublet/core/units.hpp>
-#include <sublet/execution/run_options.hpp>
+#include <sublet/execution/detail/adaptive_mutex.hpp>
 #include <sublet/reporting/names.hpp>
 #include <sublet/reporting/trace.hpp>
 

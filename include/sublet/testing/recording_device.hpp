@@ -14,7 +14,8 @@
 
 #include <sublet/checking/check_streams.hpp>
 #include <sublet/core/units.hpp>
-#include <sublet/execution/run_options.hpp>
+#include <sublet/execution/device.hpp>
+#include <sublet/execution/internal/device_features.hpp>
 
 #include <algorithm>
 #include <cstddef>

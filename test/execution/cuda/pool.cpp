@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/cuda_runtime.hpp>
+#include <sublet/execution/detail/cuda_pool.hpp>
 
 #include "cuda/fake_runtime.hpp"
 #include "random_source.hpp"

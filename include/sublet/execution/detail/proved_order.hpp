@@ -2,7 +2,8 @@
 #ifndef SUBLET_EXECUTION_DETAIL_PROVED_ORDER_HPP
 #define SUBLET_EXECUTION_DETAIL_PROVED_ORDER_HPP
 
-/// The order of a concurrent run, on threads or on streams, with a proof of the plan and of its waits.
+/// The order of a run with a proof of the plan; of a concurrent run, on threads or on streams, also of its
+/// waits.
 ///
 ///     the plan, for its own reading      check_plan, or check_concurrent_plan
 ///     the waits that will be kept        check_waits: any two steps that touch the same bytes, one of them
@@ -13,14 +14,22 @@
 
 #include <sublet/checking/check_streams.hpp>
 #include <sublet/core/plan.hpp>
+#include <sublet/execution/detail/memory_mode.hpp>
+#include <sublet/execution/errors.hpp>
+#include <sublet/execution/internal/lowered_program.hpp>
+#include <sublet/execution/internal/run_order.hpp>
 #include <sublet/execution/run_options.hpp>
-#include <sublet/execution/step_waits.hpp>
-#include <sublet/execution/storage.hpp>
 #include <sublet/graph/snapshot.hpp>
 
 #include <vector>
 
 namespace sublet::detail {
+
+/// The program for a run step by step, in the order of the plan if there is one. Unless `settings` turn the
+/// proof off, the plan is sound, and no edge leads back. `plan` may be null.
+/// Throws: unsound_plan with a counterexample; errors of lower_planned().
+[[nodiscard]] lowered_program proved_sequence(snapshot const& p, plan_options const& options,
+                                              memory_plan const* plan, executor_options const& settings);
 
 /// The order and waits of a concurrent run in a memory mode, proved unless `settings` turn the proof off.
 ///
@@ -44,5 +53,9 @@ template <memory_mode Mode>
 }
 
 } // namespace sublet::detail
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/execution/impl/proved_order.ipp>
+#endif
 
 #endif

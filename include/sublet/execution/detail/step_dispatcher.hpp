@@ -6,6 +6,7 @@
 /// queue operation per step; workers without work spin, then sleep.
 
 #include <sublet/core/units.hpp>
+#include <sublet/execution/detail/adaptive_mutex.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/execution/step_waits.hpp>
 

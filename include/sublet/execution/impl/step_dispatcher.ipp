@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// ready_queue: a heap, a queue or a stack in one vector; a given order has flags instead. step_dispatcher:
+/// counts of waits go down without the lock; the queue changes under it, with the numbers of workers that
+/// are active, asleep or being woken. A flag outside of the lock says whether the queue has steps, for
+/// workers that spin, and for one that takes its only successor.
+
 #include <sublet/execution/detail/step_dispatcher.hpp>
-#include <sublet/execution/storage.hpp>
+#include <sublet/execution/internal/mix.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/detail/executor_base.hpp>
+#include <sublet/execution/detail/host_values.hpp>
 
 #include "../operations.hpp"
 #include "../random_program.hpp"
@@ -25,19 +25,10 @@ using namespace sublet::detail;
 
 namespace {
 
-/// An executor with arbitrary steps.
-struct test_executor : executor_base {
-    test_executor(snapshot const& p, plan_options const& options)
-        : executor_base(lower_program(p, options, per_value<bool>(false)), no_plan{}, {})
-    {
-    }
-    template <class Steps>
-    run_report run(Steps steps)
-    {
-        return run_once(steps);
-    }
-    void give_output_bytes() { values_.before(lowered_, 0); }
-};
+host_values values_of(snapshot const& p, plan_options const& options)
+{
+    return host_values(lower_program(p, options, per_value<bool>(false)), no_plan{}, {});
+}
 
 } // namespace
 
@@ -45,19 +36,19 @@ TEST_CASE("required values must be supplied before a run; outputs can be read af
 {
     snapshot const program = sequence(
         1, 2, [](auto) { return std::vector{0}; }, [](auto) { return std::vector{1}; });
-    test_executor its(program, {.bytes = 8, .role = {value_role::input, value_role::output}});
-    auto const make = [&] { its.give_output_bytes(); };
-    CHECK_THROWS_AS(its.run(make), unusable_value);
+    host_values its = values_of(program, {.bytes = 8, .role = {value_role::input, value_role::output}});
+    auto const make = [&] { its.storage().before(its.lowered(), 0); };
+    CHECK_THROWS_AS(its.run_once(make), unusable_value);
     CHECK(its.input(0).size() == 8);
     CHECK_THROWS_AS((void)its.output(1), unusable_value);
-    CHECK(its.run(make).steps == 1);
+    CHECK(its.run_once(make).steps == 1);
     CHECK(its.output(1).size() == 8);
-    CHECK_THROWS_AS(its.run(make), unusable_value); // an input is supplied before every run
+    CHECK_THROWS_AS(its.run_once(make), unusable_value); // an input is supplied before every run
     (void)its.input(0);
     CHECK_THROWS_AS((void)its.output(1), unusable_value);
-    CHECK_THROWS_AS(its.run([&] { its.run(make); }), precondition_error);
+    CHECK_THROWS_AS(its.run_once([&] { its.run_once(make); }), precondition_error);
     (void)its.input(0);
-    CHECK_NOTHROW(its.run(make));
+    CHECK_NOTHROW(its.run_once(make));
 }
 
 // --- binding state -----------------------------------------------------------------------------------------

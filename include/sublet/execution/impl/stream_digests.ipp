@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/detail/stream_executor_base.hpp>
+
+/// stream_digests: rows of samples in the order in which a run takes them, each with the index of the
+/// producer's sample; afterwards one pass compares the pairs. The culprit is sought only for a pair that
+/// differs: the next buffer, cyclically from the producer, that the plan lays over those bytes.
+
+#include <sublet/execution/detail/stream_digests.hpp>
 #include <sublet/impl/config.hpp>
 
 namespace sublet::detail {

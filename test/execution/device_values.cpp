@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sublet/execution/detail/stream_executor_base.hpp>
+#include <sublet/execution/detail/device_values.hpp>
 
 #include "../operations.hpp"
 #include "../simple_device.hpp"
@@ -24,26 +24,27 @@ plan_options const options{.bytes = 16,
                            .role = std::vector<value_role>{value_role::input, value_role::external,
                                                            value_role::intermediate, value_role::output}};
 
+lowered_program const lowered_chain = lower_program(chain, options, false);
+
 /// An executor with runs that copy x to y, and fail on request.
-struct test_executor : stream_executor_base<simple_device> {
+struct test_executor : device_values<simple_device> {
     explicit test_executor(simple_device& device)
-        : stream_executor_base<simple_device>(device, run_order_of(chain, options, no_plan{}), {})
+        : device_values<simple_device>(device, lowered_chain, kept_storage::none, {})
     {
     }
     void run()
     {
-        expect_storage();
-        values_.provide(3, first_);
-        std::memcpy(values_.bytes_of(3).data(), values_.bytes_of(0).data(), 16);
-        is_idle_ = false;
-        bindings_.consume_inputs(lowered_);
-        has_results_ = true;
+        expect_supplied();
+        prepare_storage();
+        storage().provide(3, streams().first());
+        std::memcpy(storage().bytes_of(3).data(), storage().bytes_of(0).data(), 16);
+        run_is_queued();
     }
     [[noreturn]] void break_down(step_id at)
     {
         fail(std::make_exception_ptr(std::bad_alloc()), {at, at != no_step});
     }
-    bool is_resting() const { return is_idle_; }
+    run_state now() { return state().now(); }
 };
 
 using bytes = std::vector<std::byte>;
@@ -62,11 +63,11 @@ TEST_CASE("inputs are copied to the device, and outputs back")
         bytes const image(16, std::byte{5});
         its.give(0, image);
         its.run();
-        CHECK_FALSE(its.is_resting());
+        CHECK(its.now() == run_state::queued);
         bytes scores(16);
         its.take(3, scores);
         CHECK(scores == image);
-        CHECK(its.is_resting());
+        CHECK(its.now() == run_state::done);
         CHECK(its.output(3).size() == 16);
         CHECK_THROWS_AS(its.run(), unusable_value);
         CHECK(its.input(0).size() == 16);
@@ -108,8 +109,6 @@ TEST_CASE("a rejected call invalidates no result, and supplies no input")
     its.take(3, scores);
     CHECK(scores == bytes(16, std::byte{5}));
     CHECK_THROWS_AS(its.run(), unusable_value);
-    CHECK_NOTHROW((void)its.stream(0));
-    CHECK_THROWS_AS((void)its.stream(1), precondition_error);
 }
 
 TEST_CASE("after a failure storage is released, inputs are required, and the step is reported if it is known")
@@ -246,8 +245,8 @@ TEST_CASE("blocks are allocated and released on a device, and counted")
     CHECK_FALSE(values.provide(2, 0));
     values.release_if([](value_role) { return true; }, 0);
     CHECK(device.blocks.empty());
-    CHECK(values.memory().use().bytes == counter{0, 96, 96});
-    CHECK(values.memory().use().allocations == counter{0, 2, 2});
+    CHECK(values.memory().use().bytes == run_report::counter{0, 96, 96});
+    CHECK(values.memory().use().allocations == run_report::counter{0, 2, 2});
 }
 
 TEST_CASE("blocks that the device never had are not freed there")
