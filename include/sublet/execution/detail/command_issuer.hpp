@@ -40,7 +40,8 @@ public:
     using operand_list = std::vector<std::span<std::byte>>;
 
     command_issuer(device_values<Device>& values, Kernel kernel)
-        : values_(values), lowered_(values.lowered()), kernel_(std::move(kernel)), operand_table_(lowered_)
+        : device_(values.streams().device()), values_(values), lowered_(values.lowered()),
+          kernel_(std::move(kernel)), operand_table_(lowered_)
     {
     }
 
@@ -64,7 +65,7 @@ public:
     /// Issues a run, and its digests. `reached` says how far it has come, also if it throws.
     void issue_run(operand_list& operands, issue_progress& reached)
     {
-        [[maybe_unused]] auto const batch = batch_of(device());
+        [[maybe_unused]] auto const batch = batch_of(device_);
         take_digests([&](auto& its, auto take) { its.at_start(take(first())); });
         if (has_arenas() && !values_.digests()) issue_prepared(operands, reached);
         else issue_all(operands, reached);
@@ -73,12 +74,11 @@ public:
     /// Issues a run into a capture.
     void issue_captured(operand_list& operands, issue_progress& reached)
     {
-        [[maybe_unused]] auto const batch = batch_of(device());
+        [[maybe_unused]] auto const batch = batch_of(device_);
         issue_all(operands, reached);
     }
 
 private:
-    Device& device() const { return values_.streams().device(); }
     stream_type first() const { return values_.streams().first(); }
     bool has_arenas() const { return values_.kept() == kept_storage::arenas; }
 
@@ -104,7 +104,7 @@ private:
             }
             call_type const& call = calls_[c.which];
             reached = {call.step, true};
-            device().launch(call.stream(), kernel_, call);
+            device_.launch(call.stream(), kernel_, call);
             reached.is_launching = false;
         }
     }
@@ -123,13 +123,13 @@ private:
         stream_storage<Device>& storage = values_.storage();
         stream_type const s = streams.stream(c.stream);
         switch (c.what) {
-        case stream_schedule::action::record: device().record(streams.event(c.which), s); break;
-        case stream_schedule::action::wait: device().wait(s, streams.event(c.which)); break;
+        case stream_schedule::action::record: device_.record(streams.event(c.which), s); break;
+        case stream_schedule::action::wait: device_.wait(s, streams.event(c.which)); break;
         case stream_schedule::action::allocate: storage.allocate(c.which, s, first_step_of(c.which)); break;
         case stream_schedule::action::transfer_block: storage.transfer_block(c.from, c.which); break;
         case stream_schedule::action::fill: {
             std::span<std::byte> const bytes = storage.bytes_of(c.which);
-            device().fill(bytes.data(), std::byte{0xFF}, bytes.size(), s);
+            device_.fill(bytes.data(), std::byte{0xFF}, bytes.size(), s);
             break;
         }
         case stream_schedule::action::release: storage.release(c.which, s); break;
@@ -145,7 +145,7 @@ private:
     {
         call_type const call = prepared_call(at, s, operands);
         take_digests([&](auto& its, auto take) { its.before(at, take(s)); });
-        device().launch(s, kernel_, call);
+        device_.launch(s, kernel_, call);
         take_digests([&](auto& its, auto take) { its.after(at, take(s)); });
     }
     /// Writes the operands of the step.
@@ -165,13 +165,14 @@ private:
             at_point(*values_.digests(), [this](stream_type s) {
                 return [this, s](buffer_id b, std::uint64_t* digest) {
                     std::span<std::byte const> const bytes = values_.storage().bytes_of(b);
-                    if (!bytes.empty()) device().digest(s, bytes, digest);
+                    if (!bytes.empty()) device_.digest(s, bytes, digest);
                 };
             });
         }
     }
     static constexpr bool takes_digests_on_streams = detail::takes_digests<Device>;
 
+    Device& device_;
     device_values<Device>& values_;
     lowered_program const& lowered_;
     Kernel kernel_;
