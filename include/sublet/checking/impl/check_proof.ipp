@@ -7,6 +7,7 @@
 #include <sublet/checking/check_proof.hpp>
 #include <sublet/checking/detail/stackings.hpp>
 #include <sublet/checking/detail/unordered_buffers.hpp>
+#include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/impl/config.hpp>

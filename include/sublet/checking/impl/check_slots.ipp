@@ -6,6 +6,7 @@
 
 #include <sublet/checking/check_slots.hpp>
 #include <sublet/graph/concepts.hpp>
+#include <sublet/graph/internal/edge_rules.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
 

@@ -6,6 +6,7 @@
 #include <sublet/checking/detail/step_order.hpp>
 #include <sublet/checking/internal/check_waits.hpp>
 #include <sublet/checking/internal/places.hpp>
+#include <sublet/graph/internal/edge_rules.hpp>
 #include <sublet/graph/internal/plan_requirements.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>

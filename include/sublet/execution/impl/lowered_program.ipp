@@ -8,6 +8,7 @@
 #include <sublet/analysis/internal/unclear.hpp>
 #include <sublet/checking/internal/places.hpp>
 #include <sublet/core/counterexample.hpp>
+#include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/execution/errors.hpp>
 #include <sublet/execution/internal/lowered_program.hpp>

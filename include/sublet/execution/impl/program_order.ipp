@@ -3,6 +3,7 @@
 /// program_order: if no bytes are written more than once there is nothing to keep; otherwise the listed order
 /// counts if lifetimes() accepts it.
 
+#include <sublet/analysis/internal/listed_steps.hpp>
 #include <sublet/analysis/versions.hpp>
 #include <sublet/execution/detail/program_order.hpp>
 #include <sublet/impl/config.hpp>

@@ -3,6 +3,7 @@
 /// proved_sequence(): check_plan() or check_concurrent_plan() for a plan, otherwise a scan for an edge that
 /// leads back.
 
+#include <sublet/analysis/internal/listed_steps.hpp>
 #include <sublet/execution/detail/proved_order.hpp>
 #include <sublet/impl/config.hpp>
 

@@ -9,6 +9,8 @@
 ///                          apart then are apart in every plan, whether it takes the pair or not
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/placement_problem.hpp>
 #include <sublet/core/plan.hpp>

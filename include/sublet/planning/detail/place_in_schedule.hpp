@@ -6,6 +6,7 @@
 /// of every plan in it, and as few waits as bring a placement for every schedule below a limit.
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
 #include <sublet/core/placement_problem.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>

@@ -5,6 +5,7 @@
 /// Tables of facts of values, each with the step that states it, and of names by id. A table ends with the
 /// last id of which something is stated: a fact that no value has costs nothing.
 
+#include <sublet/core/internal/vectors.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 

@@ -3,6 +3,7 @@
 /// A segment tree over the reached positions adds up the sizes of the buffers of a pool that live there and
 /// are written on every path; its maximum, or that and one doubtful buffer over its ranges, is the bound.
 
+#include <sublet/analysis/internal/flow_ranges.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/planning/detail/flow_bounds.hpp>
 #include <sublet/structures/internal/segment_tree.hpp>

@@ -5,6 +5,7 @@
 /// only, and with none if the bytes live then would still be below the height. A pool keeps the lowest of the
 /// three.
 
+#include <sublet/analysis/internal/pressure.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/internal/pack.hpp>

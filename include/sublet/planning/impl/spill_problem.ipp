@@ -3,6 +3,7 @@
 /// Each candidate becomes an interval between its two touches; a recomputed step adds the loads of its other
 /// results, and needs its operands, which then may not be spilled across it.
 
+#include <sublet/analysis/internal/listed_steps.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/planning/detail/least_load.hpp>

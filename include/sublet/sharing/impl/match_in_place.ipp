@@ -4,6 +4,7 @@
 /// each, a result of equal size joins the buffer before it, and a smaller one begins a buffer of its own.
 /// Then the buffers that are left are numbered.
 
+#include <sublet/core/internal/alignment.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/sharing/internal/match_in_place.hpp>
 

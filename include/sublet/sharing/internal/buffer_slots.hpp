@@ -8,6 +8,8 @@
 /// the pool of each slot.
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
+#include <sublet/analysis/internal/conflict_ranges.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 
