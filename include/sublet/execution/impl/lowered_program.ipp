@@ -5,6 +5,7 @@
 /// without bytes) is kept for the current step only, by buffer, and decides which operands may be
 /// overwritten.
 
+#include <sublet/analysis/internal/listed_steps.hpp>
 #include <sublet/analysis/internal/unclear.hpp>
 #include <sublet/checking/internal/places.hpp>
 #include <sublet/core/counterexample.hpp>

@@ -4,6 +4,7 @@
 /// counts if lifetimes() accepts it.
 
 #include <sublet/analysis/internal/listed_steps.hpp>
+#include <sublet/analysis/internal/storage_order.hpp>
 #include <sublet/analysis/versions.hpp>
 #include <sublet/execution/detail/program_order.hpp>
 #include <sublet/impl/config.hpp>

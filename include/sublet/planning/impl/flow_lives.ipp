@@ -3,6 +3,8 @@
 /// Each walks the touches once. A range of a buffer that may be unwritten is cut into the parts between
 /// writes in which no other buffer lives alone, so that a placement sees fewer gaps.
 
+#include <sublet/analysis/internal/flow_ranges.hpp>
+#include <sublet/analysis/internal/listed_steps.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>

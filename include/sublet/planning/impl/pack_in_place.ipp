@@ -6,6 +6,7 @@
 /// three.
 
 #include <sublet/analysis/internal/pressure.hpp>
+#include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/internal/pack.hpp>

@@ -5,6 +5,7 @@
 /// them may wait until the limit holds, and a binary search then finds how few of the largest suffice.
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/pressure.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/internal/pack.hpp>
