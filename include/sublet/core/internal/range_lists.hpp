@@ -33,7 +33,7 @@ public:
     using live_range_lists::live_range_lists;
     buffer_range_lists() = default;
     /// Takes lists of which the numbers are those of buffers.
-    explicit buffer_range_lists(live_range_lists lists) : live_range_lists(std::move(lists)) {}
+    explicit buffer_range_lists(live_range_lists ranges) : live_range_lists(std::move(ranges)) {}
     [[nodiscard]] std::span<live_range const> operator[](buffer_id b) const
     {
         return live_range_lists::operator[](value_id::of(+b));
