@@ -4,6 +4,8 @@
 #include "../random_program.hpp"
 #include "../random_source.hpp"
 
+#include <sublet/analysis/internal/listed_steps.hpp>
+#include <sublet/analysis/internal/pressure.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/placement/internal/pack.hpp>
 #include <sublet/plan_memory.hpp>
