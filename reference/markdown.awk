@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 # Prints README.md or a page of examples/ as Doxygen reads it: links to examples and between them lead to pages. bench/,
-# test/ and .github/ have no pages.
+# test/, .github/ and what is for a change of the library have no pages.
 #     awk -f markdown.awk README.md
 FNR == 1 && FILENAME ~ /examples\/README.md$/ { $0 = $0 " {#examples_readme}" }
 FNR == 1 && match(FILENAME, /(how_it_works|guide|building)[.]md$/) {
@@ -26,7 +26,7 @@ FNR == 1 && match(FILENAME, /(how_it_works|guide|building)[.]md$/) {
         gsub(/\//, "_", name)
         $0 = substr($0, 1, RSTART) "(@ref header_" name ")" substr($0, RSTART + RLENGTH)
     }
-    while (match($0, /\[[A-Za-z\/. ]*\]\(([.][.]\/)?(bench|test|[.]github)\/[A-Za-z.]*\)/)) {
+    while (match($0, /\[[A-Za-z\/. ]*\]\((([.][.]\/)?(bench|test|[.]github)\/[A-Za-z.]*|how_a_plan_is_made[.]md)\)/)) {
         text = substr($0, RSTART + 1, RLENGTH)
         sub(/\].*/, "", text)
         $0 = substr($0, 1, RSTART - 1) text substr($0, RSTART + RLENGTH)
