@@ -53,7 +53,7 @@ std::string nested(std::size_t depth)
     return text;
 }
 
-called_program const program{"memonger", run_program};
+called_program const called{"memonger", run_program};
 
 } // namespace
 
@@ -209,8 +209,8 @@ TEST_CASE("a net with more interferences than memory is refused")
 
 TEST_CASE("invalid arguments are refused in one sentence, and --help succeeds")
 {
-    program.check_help();
-    program.check({
+    called.check_help();
+    called.check({
         {{}, "no call is given (see --help)"},
         {{"optimize_inference_fast"}, "no file is given (see --help)"},
         {{"optimise", "a.net"}, "there is no call 'optimise' (see --help)"},

@@ -38,7 +38,7 @@ std::string error_message(std::string const& text)
     return thrown_by<program_error>([&] { (void)program_of(text); }, "none");
 }
 
-called_program const program{"transpiler", run_program};
+called_program const called{"transpiler", run_program};
 
 } // namespace
 
@@ -185,7 +185,7 @@ TEST_CASE("a program printed after its log can be read again")
                              "op a -> x\nop b x -> y\nop c y -> z\nop d z ->\n";
     std::ofstream(file) << text;
     std::string const name = file.string();
-    auto const done = program.call({"memory_optimize", name.c_str(), "--log", "--print"});
+    auto const done = called.call({"memory_optimize", name.c_str(), "--log", "--print"});
     CHECK(done.status == 0);
     CHECK(done.out.starts_with("#   z: 4 B takes slot 0 from x, saves 4 B\n# 1 variables reuse storage"));
     CHECK(program_of(done.out).is_optimized);
@@ -194,8 +194,8 @@ TEST_CASE("a program printed after its log can be read again")
 
 TEST_CASE("invalid arguments are refused in one sentence, and --help succeeds")
 {
-    program.check_help();
-    program.check({
+    called.check_help();
+    called.check({
         {{}, "no call is given (see --help)"},
         {{"release_memory"}, "no file is given (see --help)"},
         {{"optimize", "a.prog"}, "there is no call 'optimize' (see --help)"},

@@ -32,7 +32,7 @@ public:
         else if (why_.batch) out_ << "for a batch of " << *why_.batch << ": ";
         if (why_.what == fault::foreign_plan)
             out_ << "the plan is not one of this program in this order and reading";
-        why_.of.visit([this](auto const& of) { write(of); });
+        why_.of.visit([this](auto const& of) { this->write(of); });
         if (why_.what != fault::unlike_capture &&
             why_.what != fault::unlike_binding) { // they name the programs
             in_tree(why_.value(), why_.value_in_tree);
