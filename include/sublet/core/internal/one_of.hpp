@@ -5,6 +5,8 @@
 /// One of several classes as a value: its bytes and a number. What std::variant is, for trivially copyable
 /// classes and at a tenth of its compile time.
 
+#include <sublet/impl/config.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>

@@ -5,6 +5,8 @@
 /// What replaces a % in the sentence of a violated precondition: a number or a name. It is made implicitly
 /// from either, and allocates nothing.
 
+#include <sublet/impl/config.hpp>
+
 #include <concepts>
 #include <cstdint>
 

@@ -5,6 +5,8 @@
 /// What the concept graph is made of, each requirement a concept of its own: compilers print the name of the
 /// one that is not met. Iterators need only model `cursor`.
 
+#include <sublet/impl/config.hpp>
+
 #include <concepts>
 #include <type_traits>
 #include <utility>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// Tops are kept for the two ends, a batch of 1 and the largest: what is above another line at both is above
+/// it between them. A gap fits if it does at both ends.
+
 #include <sublet/core/internal/affine.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/affine_placement.hpp>

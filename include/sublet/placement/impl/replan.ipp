@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
+
+/// The limit is the height that pack_shapes() reaches with kept buffers fixed only. Shapes are fixed where
+/// they were, of two that overlap the lighter is not, and the rest is placed around them; while that is above
+/// the limit, more are unfixed, twice as many each time. At the end single shapes are moved back, the
+/// heaviest first.
+
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/infeasible_core.hpp>
