@@ -12,6 +12,8 @@
 ///
 /// Source: Drepper, "Futexes are tricky", 2005 (its third mutex).
 
+#include <sublet/impl/config.hpp>
+
 #include <atomic>
 #include <cstdint>
 

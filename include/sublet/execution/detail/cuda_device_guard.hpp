@@ -5,6 +5,8 @@
 /// What the CUDA runtime keeps for each thread and process: the current device of a thread, which a guard
 /// restores, and error codes after which no call of the process succeeds.
 
+#include <sublet/impl/config.hpp>
+
 #include <cuda_runtime_api.h>
 
 namespace sublet::detail {

@@ -7,6 +7,8 @@
 /// Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014 (the
 /// finalizer of SplitMix64, after Stafford's variant 13 of MurmurHash3's).
 
+#include <sublet/impl/config.hpp>
+
 #include <cstdint>
 
 namespace sublet::detail {

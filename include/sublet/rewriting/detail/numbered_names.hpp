@@ -5,6 +5,8 @@
 /// Reads the number of a name such as slot12, digit by digit, or finds that it is none: two spellings of
 /// one number would be two names, so leading zeros are refused, and what exceeds 64 bits.
 
+#include <sublet/impl/config.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string_view>
