@@ -29,7 +29,7 @@ set(testing core graph analysis checking execution)
 set(adapt core graph)
 set(sublet.hpp core graph analysis ordering sharing placement checking reporting rewriting planning)
 set(execution.hpp execution testing)
-set(heavy algorithm iostream ranges random functional string memory memory_resource) # expensive to compile
+set(heavy algorithm iostream iterator ranges random functional string memory memory_resource) # expensive to compile
 set(may_be_heavy execution testing adapt execution.hpp)
 
 # The folder; the headers beside the folders are planners, except for the two that include the others.

@@ -11,7 +11,7 @@
 #include <sublet/graph/internal/id_lists.hpp>
 
 #include <concepts>
-#include <iterator>
+#include <span>
 #include <type_traits>
 
 namespace sublet::detail {

@@ -9,7 +9,6 @@
 #include <sublet/core/errors.hpp>
 
 #include <cstddef>
-#include <iterator>
 #include <span>
 #include <type_traits>
 #include <utility>

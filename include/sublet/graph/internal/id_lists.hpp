@@ -12,7 +12,7 @@
 #include <concepts>
 #include <cstddef>
 #include <initializer_list>
-#include <iterator>
+#include <span>
 #include <type_traits>
 #include <utility>
 
