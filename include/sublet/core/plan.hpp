@@ -81,9 +81,9 @@ inline constexpr pool_id no_pool = -1; ///< names no pool
 
 /// A property of every value, or of every thing of another kind. T is the type of the property.
 ///
-/// Throws: precondition_error when the property is read, not when it is given: if a number is negative or
-///         does not fit the 32 bits of an id (-1 is `no_value` where T is an id), or if the size of a table
-///         is not the number of values.
+/// Throws: precondition_error when a constant is given, or a table or a callable is read: if a number is
+///         negative or does not fit the 32 bits of an id (-1 is `no_value` where T is an id), or if the size
+///         of a table is not the number of values.
 template <class T, class Id = value_id>
 class per_value {
 public:
@@ -102,7 +102,9 @@ public:
         static_assert(
             std::copy_constructible<held>,
             "sublet: a property of values is kept by value and copied, but this type cannot be copied");
-        if constexpr (detail::is_value_property<held, T, Id> && std::copy_constructible<held>) {
+        if constexpr (detail::value_constant<held, T, Id>) {
+            constant_ = as_property(std::forward<X>(x));
+        } else if constexpr (detail::is_value_property<held, T, Id> && std::copy_constructible<held>) {
             held_ = new held(std::forward<X>(x));
             actions_ = &actions_of<held>;
         }
@@ -117,19 +119,29 @@ public:
     per_value(E const (&table)[N]) : per_value(std::vector<E>(table, table + N))
     {
     }
-    per_value(per_value const& other) : held_(other.actions_->copy(other.held_)), actions_(other.actions_) {}
+    per_value(per_value const& other) : constant_(other.constant_), actions_(other.actions_)
+    {
+        if (actions_ != nullptr) held_ = actions_->copy(other.held_);
+    }
     per_value& operator=(per_value other) // copying it may throw, so not noexcept
     {
+        std::swap(constant_, other.constant_);
         std::swap(held_, other.held_);
         std::swap(actions_, other.actions_);
         return *this;
     }
-    ~per_value() { actions_->destroy(held_); }
+    ~per_value()
+    {
+        if (actions_ != nullptr) actions_->destroy(held_);
+    }
 
     /// Reads it for one value.
-    [[nodiscard]] T operator[](Id v) const { return actions_->read(held_, v); }
+    [[nodiscard]] T operator[](Id v) const
+    {
+        return actions_ == nullptr ? constant_ : actions_->read(held_, v);
+    }
     /// It is a callable, which every reading calls.
-    [[nodiscard]] bool is_callable() const noexcept { return actions_->is_callable; }
+    [[nodiscard]] bool is_callable() const noexcept { return actions_ != nullptr && actions_->is_callable; }
 
     /// A bool is stored as a byte: `vector<bool>` would cost every includer 20 ms of compile time.
     using cell = std::conditional_t<std::same_as<T, bool>, unsigned char, T>;
@@ -137,6 +149,7 @@ public:
     /// `name` is that of the property, for the sentence of an error.
     [[nodiscard]] table<Id, cell> tabulate(std::size_t values, char const* name = "a property") const
     {
+        if (actions_ == nullptr) return table<Id, cell>(values, static_cast<cell>(constant_));
         actions_->expect_size(held_, values, name);
         table<Id, cell> result(values);
         actions_->read_all(held_, values, result.data());
@@ -174,13 +187,11 @@ private:
     {
         if constexpr (detail::value_callable<X, T, Id>) {
             return as_property(detail::call_user(x, v));
-        } else if constexpr (detail::value_table<X, T, Id>) {
+        } else {
             SUBLET_EXPECTS(v < static_cast<std::size_t>(x.size()),
                            "sublet: the table of a property has no entry for value %, but % entries", v,
                            static_cast<std::size_t>(x.size()));
             return as_property(detail::look_up(x, v));
-        } else {
-            return as_property(x);
         }
     }
 
@@ -202,6 +213,7 @@ private:
         [](void* x) { delete static_cast<X*>(x); },
         detail::value_callable<X, T, Id>};
 
+    T constant_{}; // of all, without actions
     void* held_ = nullptr;
     actions const* actions_ = nullptr;
 };

@@ -92,13 +92,7 @@ public:
     /// that is read and that no step has written is an error of a planner.
     void allocate(value_id v) { touch_value(v, touch::access::allocate); }
     /// The same, and says of what: v begins at byte `offset` of the value `of`. Options need not say it then.
-    void view(value_id v, value_id of, byte_count offset = 0)
-    {
-        view(v);
-        value_id const id = checked(v), source = checked(of);
-        if (id == no_value || source == no_value) return;
-        record_->said_views.push_back({step_id::of(record_->step_begin.size() - 1), id, source, offset});
-    }
+    void view(value_id v, value_id of, byte_count offset = 0);
     /// The step reads and writes the bytes of v, which is there already: an update in place or, if v is a
     /// view, of a part. The step may make the view itself.
     void write(value_id v) { touch_value(v, touch::access::write); }
@@ -106,12 +100,7 @@ public:
     void add(touch::access kind, value_id v) { touch_value(v, kind, true); }
     /// The result `out` of the step may overwrite the storage of its operand `in`, if that is not needed
     /// afterwards. Has no effect where the step does not use `in` or does not define `out`.
-    void may_overwrite(value_id in, value_id out)
-    {
-        value_id const from = checked(in), to = checked(out);
-        if (from == no_value || to == no_value) return;
-        record_->overwrites.push_back({step_id::of(record_->step_begin.size() - 1), from, to});
-    }
+    void may_overwrite(value_id in, value_id out);
     /// Running the step again with the same operands gives the same bytes, and has no other effect: it may be
     /// recomputed. Without this call, or if `is_so` is false, it never is.
     void may_recompute(bool is_so = true)
@@ -126,14 +115,7 @@ public:
     }
     /// v is used at the end of `pred`, a predecessor of this node: a phi operand.
     /// Throws: precondition_error if no edge leads from `pred` to this node.
-    void use_at_end_of(node_id pred, value_id v)
-    {
-        SUBLET_EXPECTS(detail::is_listed(predecessors_, pred),
-                       "sublet: node % uses a value at the end of node %, which is not a predecessor", node_,
-                       pred);
-        value_id const used = checked(v);
-        if (used != no_value) record_->edge_uses.push_back({node_, pred, used});
-    }
+    void use_at_end_of(node_id pred, value_id v);
     /// Ends a step and begins the next: n steps take n - 1 calls.
     void next_step() { record_->next_step(); }
 
@@ -145,17 +127,8 @@ private:
     {
     }
 
-    value_id checked(value_id v) const
-    {
-        SUBLET_EXPECTS(v < values_ || v == no_value,
-                       "sublet: step % touches value %, but there are only % values",
-                       record_->step_begin.size() - 1, v, values_);
-        return v;
-    }
-    void touch_value(value_id v, touch::access kind, bool is_copied = false)
-    {
-        if (value_id const id = checked(v); id != no_value) record_->add({id, kind}, is_copied);
-    }
+    [[nodiscard]] value_id checked(value_id v) const;
+    void touch_value(value_id v, touch::access kind, bool is_copied = false);
 
     detail::effect_record* record_;
     std::size_t values_;
@@ -219,5 +192,9 @@ constexpr bool explain_program()
 }
 
 } // namespace sublet
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/graph/impl/program.ipp>
+#endif
 
 #endif

@@ -38,11 +38,15 @@ struct step_range {
     friend bool operator==(step_range, step_range) = default;
 };
 
+class snapshot;
+
 namespace detail {
 
-/// Throws: precondition_error.
-void refuse_edges_without_meaning();
-node_id first_with_edge(csr_graph const& successors);
+/// The program with these edges; `effects(n, sink)` records those of a node.
+template <class Effects>
+[[nodiscard]] snapshot recorded(edge_meaning edges, csr_graph successors, std::size_t values,
+                                Effects effects);
+[[nodiscard]] csr_graph without_edges(std::size_t nodes);
 
 } // namespace detail
 
@@ -61,7 +65,13 @@ public:
     snapshot(P const& p) // NOLINT: not explicit
     {
         if constexpr (program<P>) {
-            copy(p);
+            values_ = static_cast<std::size_t>(p.values());
+            successors_ = as_graph(static_cast<std::size_t>(p.nodes()),
+                                   [&p](node_id n) -> decltype(auto) { return p.successors(n); });
+            if constexpr (detail::has_edge_meaning<P>) edges_ = p.edges();
+            record(detail::has_edge_meaning<P>, &p, [](void const* of, node_id n, effect_sink& sink) {
+                static_cast<P const*>(of)->effects(n, sink);
+            });
         } else if constexpr (requires { p.step_names(); }) {
             static_assert(program<P>, "sublet: a listing is a program with options: pass list.program() and, "
                                       "where options are taken, list.options()");
@@ -165,37 +175,11 @@ private:
     snapshot(std::size_t values, edge_meaning edges, csr_graph successors, table<node_id, step_id> node_end,
              detail::effect_record record);
 
-    template <program P>
-    void copy(P const& p)
-    {
-        values_ = static_cast<std::size_t>(p.values());
-        successors_ = as_graph(static_cast<std::size_t>(p.nodes()),
-                               [&p](node_id n) -> decltype(auto) { return p.successors(n); });
-        bool const has_edges = successors_.items() != 0;
-        if constexpr (detail::has_edge_meaning<P>) edges_ = p.edges();
-        else if (has_edges) detail::refuse_edges_without_meaning();
-        SUBLET_EXPECTS(edges_ != edge_meaning::none || successors_.items() == 0,
-                       "sublet: edges() says that a program has no edges, but node % has one",
-                       detail::first_with_edge(successors_));
-        bool const is_list = edges_ == edge_meaning::order ? !has_edges : nodes() == 0;
-        if (is_list) edges_ = edge_meaning::none;
-        predecessors_ = successors_.transposed(successors_.rows());
-        SUBLET_EXPECTS(values_ < no_value, "sublet: more values than 32-bit ids");
-        std::size_t const guess = detail::smaller(values_, std::size_t{1} << 16); // steps, of three touches
-        record_.step_begin.reserve(nodes() + guess + 1);
-        record_.touches.reserve(3 * guess);
-        node_end_.reserve(nodes());
-        for (std::size_t n = 0; n != nodes(); ++n) {
-            effect_sink sink(record_, values_, predecessors_[n], node_id::of(n));
-            record_.next_step();
-            p.effects(node_id::of(n), sink);
-            record_.close_step();
-            SUBLET_EXPECTS(record_.touches.size() < no_node, "sublet: more touches than 32-bit ids");
-            SUBLET_EXPECTS(record_.step_begin.size() < no_node, "sublet: more steps than 32-bit ids");
-            node_end_.push_back(step_id::of(record_.step_begin.size()));
-        }
-        if (nodes() != 0) record_.step_begin.push_back(static_cast<std::uint32_t>(record_.touches.size()));
-    }
+    template <class Effects>
+    friend snapshot detail::recorded(edge_meaning edges, csr_graph successors, std::size_t values,
+                                     Effects effects);
+    /// Records the effects of each node; values and edges are set.
+    void record(bool has_edge_meaning, void const* program, void (*tell)(void const*, node_id, effect_sink&));
     [[nodiscard]] bool says(step_id s, unsigned char what) const
     {
         return s < record_.said.size() && (record_.said[s] & what) != 0;
@@ -219,6 +203,19 @@ private:
 };
 
 namespace detail {
+
+template <class Effects>
+snapshot recorded(edge_meaning edges, csr_graph successors, std::size_t values, Effects effects)
+{
+    snapshot result;
+    result.values_ = values;
+    result.successors_ = std::move(successors);
+    result.edges_ = edges;
+    result.record(true, &effects, [](void const* told, node_id n, effect_sink& sink) {
+        call_user(*const_cast<Effects*>(static_cast<Effects const*>(told)), n, sink); // it may be mutable
+    });
+    return result;
+}
 
 /// Throws: precondition_error if an edge of an order leads back in the list.
 void expect_forward_edges(snapshot const& p);
@@ -265,8 +262,7 @@ inline void copy_step_facts(snapshot const& p, step_id s, effect_sink& sink)
 template <class Effects>
 [[nodiscard]] snapshot with_effects(snapshot const& like, std::size_t values, Effects effects)
 {
-    auto const successors = [&like](node_id n) { return like.successors(n); };
-    return called<snapshot>(like.edges(), like.nodes(), values, successors, effects);
+    return recorded(like.edges(), like.graph(), values, std::move(effects));
 }
 
 } // namespace detail
@@ -282,7 +278,7 @@ template <class Effects>
     auto const by_node = [&effects](node_id n, effect_sink& sink) {
         detail::call_user(effects, step_id::of(+n), sink);
     };
-    return detail::called<snapshot>(edge_meaning::none, steps, values, detail::no_successors, by_node);
+    return detail::recorded(edge_meaning::none, detail::without_edges(steps), values, by_node);
 }
 
 /// The same from two callables, each of which returns a list of values; or from two tables of such lists, as
@@ -311,8 +307,8 @@ template <detail::id_number Nodes, class Successors, class Effects>
              detail::effects_function<Effects, node_id>
 [[nodiscard]] snapshot flow(Nodes const& nodes, std::size_t values, Successors successors, Effects effects)
 {
-    return detail::called<snapshot>(edge_meaning::control_flow, static_cast<std::size_t>(nodes), values,
-                                    successors, effects);
+    csr_graph edges = as_graph(static_cast<std::size_t>(nodes), std::move(successors));
+    return detail::recorded(edge_meaning::control_flow, std::move(edges), values, std::move(effects));
 }
 
 /// The same from two callables, each of which returns a list of values.
@@ -349,8 +345,8 @@ template <detail::id_number Nodes, class Successors, class Effects>
              detail::effects_function<Effects, node_id>
 [[nodiscard]] snapshot tasks(Nodes const& nodes, std::size_t values, Successors successors, Effects effects)
 {
-    return detail::called<snapshot>(edge_meaning::order, static_cast<std::size_t>(nodes), values, successors,
-                                    effects);
+    csr_graph edges = as_graph(static_cast<std::size_t>(nodes), std::move(successors));
+    return detail::recorded(edge_meaning::order, std::move(edges), values, std::move(effects));
 }
 
 /// The same from two callables, each of which returns a list of values.
@@ -390,7 +386,8 @@ template <graph G, class Effects>
 [[nodiscard]] snapshot flow(G const& g, vertex_numbering<detail::vertex_of<G>> const& numbers,
                             std::size_t values, Effects effects)
 {
-    return detail::of_graph<snapshot>(edge_meaning::control_flow, g, numbers, values, effects);
+    return detail::recorded(edge_meaning::control_flow, as_graph(g, numbers), values,
+                            detail::effects_of_vertices(numbers, effects));
 }
 
 /// The same, numbered in the order of `vertices(g)`.
@@ -423,7 +420,8 @@ template <graph G, class Effects>
 [[nodiscard]] snapshot tasks(G const& g, vertex_numbering<detail::vertex_of<G>> const& numbers,
                              std::size_t values, Effects effects)
 {
-    return detail::of_graph<snapshot>(edge_meaning::order, g, numbers, values, effects);
+    return detail::recorded(edge_meaning::order, as_graph(g, numbers), values,
+                            detail::effects_of_vertices(numbers, effects));
 }
 
 /// The same, numbered in the order of `vertices(g)`.

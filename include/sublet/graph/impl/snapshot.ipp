@@ -13,17 +13,42 @@
 
 namespace sublet {
 
-SUBLET_DECL void detail::refuse_edges_without_meaning()
+SUBLET_DECL void snapshot::record(bool has_edge_meaning, void const* program,
+                                  void (*tell)(void const*, node_id, effect_sink&))
 {
-    SUBLET_EXPECTS(false, "sublet: a program with edges has to say what they mean: give it the member "
-                          "edges(), which returns edge_meaning::order or edge_meaning::control_flow");
+    bool const has_edges = successors_.items() != 0;
+    SUBLET_EXPECTS(
+        has_edge_meaning || !has_edges,
+        "sublet: a program with edges has to say what they mean: give it the member edges(), which "
+        "returns edge_meaning::order or edge_meaning::control_flow");
+    node_id with_edge = 0;
+    while (has_edges && successors_[with_edge].empty()) ++with_edge;
+    SUBLET_EXPECTS(edges_ != edge_meaning::none || !has_edges,
+                   "sublet: edges() says that a program has no edges, but node % has one", with_edge);
+    bool const is_list = edges_ == edge_meaning::order ? !has_edges : nodes() == 0;
+    if (is_list) edges_ = edge_meaning::none;
+    predecessors_ = has_edges ? successors_.transposed(nodes()) : successors_;
+    SUBLET_EXPECTS(values_ < no_value, "sublet: more values than 32-bit ids");
+    std::size_t const guess = detail::smaller(values_, std::size_t{1} << 16); // steps, of three touches
+    record_.step_begin.reserve(nodes() + guess + 1);
+    record_.touches.reserve(3 * guess);
+    node_end_.reserve(nodes());
+    for (std::size_t n = 0; n != nodes(); ++n) {
+        effect_sink sink(record_, values_, predecessors_[n], node_id::of(n));
+        record_.next_step();
+        tell(program, node_id::of(n), sink);
+        record_.close_step();
+        SUBLET_EXPECTS(record_.touches.size() < no_node, "sublet: more touches than 32-bit ids");
+        SUBLET_EXPECTS(record_.step_begin.size() < no_node, "sublet: more steps than 32-bit ids");
+        node_end_.push_back(step_id::of(record_.step_begin.size()));
+    }
+    if (nodes() != 0) record_.step_begin.push_back(static_cast<std::uint32_t>(record_.touches.size()));
 }
 
-SUBLET_DECL node_id detail::first_with_edge(csr_graph const& successors)
+SUBLET_DECL csr_graph detail::without_edges(std::size_t nodes)
 {
-    node_id n = 0;
-    while (n != successors.rows() && successors[n].empty()) ++n;
-    return n;
+    SUBLET_EXPECTS(nodes < no_node, "sublet: more nodes than 32-bit ids");
+    return csr_graph(csr_rows<node_id, node_id>(std::vector<std::uint32_t>(nodes + 1, 0), {}));
 }
 
 SUBLET_DECL void detail::expect_forward_edges(snapshot const& p)

@@ -12,28 +12,11 @@
 
 #include <concepts>
 #include <cstddef>
-#include <span>
 
 namespace sublet::detail {
 
 template <class F, class From, class Sink = effect_sink>
 concept effects_function = requires(F& f, From from, Sink& sink) { f(from, sink); };
-
-/// A program by callables.
-template <class Successors, class Effects>
-struct called_program {
-    std::size_t node_count;
-    std::size_t value_count;
-    edge_meaning meaning;
-    Successors& ask_successors;
-    Effects& ask_effects;
-
-    edge_meaning edges() const { return meaning; }
-    std::size_t nodes() const { return node_count; }
-    std::size_t values() const { return value_count; }
-    decltype(auto) successors(node_id n) const { return list_of(ask_successors, n); }
-    void effects(node_id n, effect_sink& sink) const { call_user(ask_effects, n, sink); }
-};
 
 /// The effects of nodes from two lists for each, which are read at once.
 template <class Uses, class Defs>
@@ -45,17 +28,6 @@ auto uses_then_defs(Uses& uses, Defs& defs, std::size_t nodes)
         for (auto&& v : list_of(uses, at)) sink.use(v);
         for (auto&& v : list_of(defs, at)) sink.def(v);
     };
-}
-
-inline constexpr auto no_successors = [](node_id) { return std::span<node_id const>{}; };
-
-/// A copy of the program that calls them; `Snapshot` is snapshot, which is declared after this.
-template <class Snapshot, class Successors, class Effects>
-Snapshot called(edge_meaning edges, std::size_t nodes, std::size_t values, Successors& successors,
-                Effects& effects)
-{
-    expect_lists(successors, nodes, "successors");
-    return Snapshot(called_program<Successors, Effects>{nodes, values, edges, successors, effects});
 }
 
 /// An effect_sink in which predecessors are named by the vertices of the graph.
@@ -86,18 +58,14 @@ template <class G, class Uses, class Defs>
 concept take_graph = graph<G> && id_list_function<Uses, vertex_of<G> const&, value_id> &&
                      id_list_function<Defs, vertex_of<G> const&, value_id>;
 
-/// The program of a graph: its vertices are numbered, and callables get the vertices.
-template <class Snapshot, class G, class Effects>
-Snapshot of_graph(edge_meaning edges, G const& g, vertex_numbering<vertex_of<G>> const& numbers,
-                  std::size_t values, Effects& effects)
+/// The effects of nodes from those of the vertices that they number.
+template <class V, class Effects>
+auto effects_of_vertices(vertex_numbering<V> const& numbers, Effects& effects)
 {
-    csr_graph const flat = as_graph(g, numbers);
-    auto const by_number = [&effects, &numbers](node_id n, effect_sink& sink) {
-        vertex_effect_sink<vertex_of<G>> vertex_sink(sink, numbers);
+    return [&effects, &numbers](node_id n, effect_sink& sink) {
+        vertex_effect_sink<V> vertex_sink(sink, numbers);
         call_user(effects, numbers[n], vertex_sink);
     };
-    auto const successors = [&flat](node_id n) { return flat[n]; };
-    return called<Snapshot>(edges, flat.rows(), values, successors, by_number);
 }
 
 } // namespace sublet::detail

@@ -12,6 +12,7 @@
 #include <sublet/graph/impl/edge_rules.ipp>
 #include <sublet/graph/impl/effect_record.ipp>
 #include <sublet/graph/impl/plan_requirements.ipp>
+#include <sublet/graph/impl/program.ipp>
 #include <sublet/graph/impl/said_views.ipp>
 #include <sublet/graph/impl/snapshot.ipp>
 
