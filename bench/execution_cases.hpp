@@ -79,7 +79,7 @@ void with_executor(case_kind kind, plan_model::network const& net, std::size_t w
     snapshot const program = as_program(net);
     plan_options const options = as_options(net);
     Kernel const kernel = detail::kernel_for<Kernel>(net);
-    auto on_this_thread = [&](auto const& mode, sublet::detail::memory_source upstream = {}) {
+    auto on_this_thread = [&](auto const& mode, sublet::memory_source upstream = {}) {
         cpu_executor execute(program, options, mode, kernel, {.upstream = upstream});
         use_executor(execute, ready);
     };

@@ -30,7 +30,7 @@ namespace sublet {
 /// A plan for every path, with live ranges that have holes.
 struct planned_flow : planned_memory {
     /// Of the buffers of the plan, over the positions of its order. The `life` of a buffer is the hull.
-    detail::buffer_range_lists lives;
+    buffer_range_lists lives;
 
     /// The plan with a row for each range, for tables and pictures. `buffer_of` is the first row.
     [[nodiscard]] memory_plan by_range() const;

@@ -469,7 +469,8 @@ live_sets stored(std::size_t values, sets const& in, sets const& out, std::set<v
         }
         return result;
     };
-    return {liveness_options::method::automatic, in.size(), column, value, half(in), half(out)};
+    return detail::solved_sets(liveness_options::method::automatic, in.size(), column, value, half(in),
+                               half(out));
 }
 
 } // namespace

@@ -307,8 +307,8 @@ TEST_CASE("an arena of another plan, a plan that failed, and odd alignments are 
 
     growing_arena memory(planned);
     auto other = plan_symbolic(chain, chain_options(100, 400));
-    arena foreign(other.plan.at(400));
-    foreign.blocks = memory.at(1).blocks;
+    arena foreign = memory.at(1);
+    foreign.plan = other.plan.at(400);
     CHECK_THROWS_AS((void)executor(chain, chain_options(100, 400).at(400), foreign, synthetic_kernel{}),
                     precondition_error);
     arena more = memory.at(1); // of a pool that the arenas do not have, without bytes and with some
@@ -320,8 +320,8 @@ TEST_CASE("an arena of another plan, a plan that failed, and odd alignments are 
     symbolic_options in_another = options;
     in_another.pool = pool_id{1};
     other = plan_symbolic(chain, in_another);
-    arena without(other.plan.at(1));
-    without.blocks = memory.at(1).blocks;
+    arena without = memory.at(1);
+    without.plan = other.plan.at(1);
     CHECK_THROWS_AS((void)executor(chain, in_another.at(1), without, synthetic_kernel{}), precondition_error);
 }
 

@@ -71,7 +71,7 @@ public:
         return graph_;
     }
     /// The values that must not share bytes with v, ascending.
-    [[nodiscard]] detail::values_of_nodes neighbors(value_id v) const
+    [[nodiscard]] auto neighbors(value_id v) const
     {
         return detail::values_of_nodes(graph()[node_id::of(+v)]);
     }
@@ -118,7 +118,7 @@ public:
     /// u and v must not share bytes.  O(1)
     [[nodiscard]] bool are_adjacent(value_id u, value_id v) const { return bits().test(u, v); }
     /// A range, ascending.  O(values / 64 + degree)
-    [[nodiscard]] detail::live_list neighbors(value_id v) const
+    [[nodiscard]] auto neighbors(value_id v) const
     {
         return detail::live_list({{}, bits()[v], bits_.words(), column_.data()});
     }

@@ -36,15 +36,23 @@ struct liveness_options {
     std::size_t dense_words = std::size_t{1} << 17;
 };
 
+class live_sets;
+
+namespace detail {
+
+/// For the solvers. `column` of a value (`no_column`: listed) and `value`, by column, map values to bits.
+[[nodiscard]] live_sets solved_sets(liveness_options::method policy, std::size_t nodes,
+                                    table<value_id, std::uint32_t> column, std::vector<value_id> value,
+                                    node_sets in, node_sets out);
+
+} // namespace detail
+
 /// The live-in and live-out set of each node.
 ///
 /// Requires: node and value ids are ids of the program.
 class live_sets {
 public:
     live_sets() = default;
-    /// For the solvers. `column` of a value (`no_column`: listed) and `value`, by column, map values to bits.
-    live_sets(liveness_options::method policy, std::size_t nodes, table<value_id, std::uint32_t> column,
-              std::vector<value_id> value, detail::node_sets in, detail::node_sets out);
     /// The algorithm used; `automatic` if some values were solved by worklist and others one by one.
     [[nodiscard]] liveness_options::method policy() const { return policy_; }
 
@@ -60,9 +68,9 @@ public:
     [[nodiscard]] bool is_live_out(value_id v, node_id n) const { return contains(out_, v, n); }
 
     /// The set as a range, ascending.  O(values stored as bits / 64 + size of the set)
-    [[nodiscard]] detail::live_list live_in(node_id n) const { return list(in_, n); }
+    [[nodiscard]] auto live_in(node_id n) const { return list(in_, n); }
     /// The same where node n ends.
-    [[nodiscard]] detail::live_list live_out(node_id n) const { return list(out_, n); }
+    [[nodiscard]] auto live_out(node_id n) const { return list(out_, n); }
 
     /// Calls `visit` with each value of the set, in no particular order. Faster than the range.
     template <class Visit>
@@ -99,6 +107,9 @@ public:
     friend bool operator==(live_sets const& a, live_sets const& b) { return same(a, b); }
 
 private:
+    friend live_sets detail::solved_sets(liveness_options::method policy, std::size_t nodes,
+                                         table<value_id, std::uint32_t> column, std::vector<value_id> value,
+                                         detail::node_sets in, detail::node_sets out);
     bool contains(detail::node_sets const& sets, value_id v, node_id n) const
     {
         return column_[v] != detail::no_column ? sets.bits.test(n, column_[v]) : is_listed(sets.list(n), v);

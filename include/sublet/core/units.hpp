@@ -165,6 +165,22 @@ private:
     std::vector<live_range> ranges_;
 };
 
+/// The same by buffer: list b is of buffer b.
+class buffer_range_lists : public live_range_lists {
+public:
+    using live_range_lists::live_range_lists;
+    buffer_range_lists() = default;
+    /// Takes lists of which the numbers are those of buffers.
+    explicit buffer_range_lists(live_range_lists ranges) : live_range_lists(std::move(ranges)) {}
+    /// The ranges of b.
+    [[nodiscard]] std::span<live_range const> operator[](buffer_id b) const
+    {
+        return live_range_lists::operator[](value_id::of(+b));
+    }
+    /// From the first begin to the last end of b.
+    [[nodiscard]] live_range hull(buffer_id b) const { return live_range_lists::hull(value_id::of(+b)); }
+};
+
 } // namespace sublet
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)

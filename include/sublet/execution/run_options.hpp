@@ -9,7 +9,7 @@
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/execution/errors.hpp>
-#include <sublet/execution/internal/memory_source.hpp>
+#include <sublet/execution/memory_source.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +33,7 @@ struct executor_options {
     executor_options::checks check = executor_options::checks::plan; ///< how much is checked
     bool prove = true;                   ///< false: at every level, skip the check of the plan
     byte_count limit = no_limit;         ///< of bytes allocated at the same time
-    detail::memory_source upstream = {}; ///< a pointer to any std::pmr::memory_resource
+    memory_source upstream = {};         ///< a pointer to any std::pmr::memory_resource
     per_value<bool> scratch = false;     ///< defined by one step and used by none
 };
 

@@ -25,6 +25,7 @@ namespace sublet {
 
 namespace detail {
 class arena_blocks;
+struct blocks_of_arena;
 } // namespace detail
 
 /// Storage of its own for each value, kept to the end of the run.
@@ -59,9 +60,22 @@ struct arena {
         if (!planned) throw unsound_plan(planned.error());
         plan = planned.plan;
     }
-    memory_plan plan;                       ///< a copy, with the offsets of all buffers
-    detail::arena_blocks* blocks = nullptr; ///< of a growing_arena; null: the executor allocates its own
+    memory_plan plan; ///< a copy, with the offsets of all buffers
+
+private:
+    friend struct detail::blocks_of_arena;
+    detail::arena_blocks* blocks_ = nullptr; // of a growing_arena; null: the executor allocates its own
 };
+
+namespace detail {
+
+/// The blocks that a growing_arena gives to an executor.
+struct blocks_of_arena {
+    static void give(arena& to, arena_blocks& blocks) { to.blocks_ = &blocks; }
+    static arena_blocks* of(arena const& mode) { return mode.blocks_; }
+};
+
+} // namespace detail
 
 } // namespace sublet
 

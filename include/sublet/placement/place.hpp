@@ -20,7 +20,7 @@
 #include <sublet/core/placement_problem.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
-#include <sublet/placement/detail/timed_control.hpp>
+#include <sublet/placement/search_callbacks.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -37,8 +37,8 @@ struct place_options {
     /// Of each pool: pieces examined by greedy orders and by ejection, and nodes of the exact search. With a
     /// time limit it limits the first of these only.
     sublet::effort effort = sublet::effort::balanced;
-    detail::stop_request stop = {};             ///< ends the search early, with the best so far
-    detail::search_listener progress = {};      ///< called with best, bound, nodes
+    stop_request stop = {};                                ///< ends the search early, with the best so far
+    search_listener progress = {};                         ///< called with best, bound, nodes
     per_value<byte_count, buffer_id> previous = no_offset; ///< the old offset; `no_offset`: new
     per_value<bool, buffer_id> keep = false;               ///< it must not move
 };

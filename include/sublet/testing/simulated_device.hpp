@@ -84,7 +84,7 @@ public:
     /// How many commands of s wait to be executed.
     [[nodiscard]] std::size_t queued(stream_type s) const { return queues_.queued(s.number); }
     /// Bytes and allocations, in the order of the streams and from upstream.
-    [[nodiscard]] detail::stream_pool_use const& memory() const noexcept { return pool_.use(); }
+    [[nodiscard]] auto const& memory() const noexcept { return pool_.use(); }
     /// Gives memory back to upstream that no queued work can use.
     void trim() { pool_.trim(queues_); }
 

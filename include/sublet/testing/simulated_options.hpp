@@ -5,7 +5,7 @@
 /// In which order a simulated_device executes queued work, and where its memory comes from.
 
 #include <sublet/core/units.hpp>
-#include <sublet/execution/internal/memory_source.hpp>
+#include <sublet/execution/memory_source.hpp>
 
 #include <cstdint>
 
@@ -29,7 +29,7 @@ struct simulated_options {
     std::uint32_t which = 0;             ///< the stream to favour or starve, by order of creation
     step_id postponed = no_step;         ///< executed only when no other command can be
     bool paint = true;                   ///< bytes at allocation and at deallocation
-    detail::memory_source upstream = {}; ///< where its memory comes from
+    memory_source upstream = {};         ///< where its memory comes from
     byte_count limit = no_limit;         ///< of bytes allocated from upstream
 };
 

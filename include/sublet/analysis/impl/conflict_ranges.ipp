@@ -103,8 +103,8 @@ SUBLET_DECL conflict_ranges find_conflict_ranges(dependence_graph const& g,
         row.push_back(static_cast<std::uint32_t>(ranges.size()));
     }
     conflict_ranges result;
-    result.of = detail::buffer_range_lists(live_range_lists::source::from_liveness, positions, std::move(row),
-                                           std::move(ranges));
+    result.of = buffer_range_lists(live_range_lists::source::from_liveness, positions, std::move(row),
+                                   std::move(ranges));
     if (sets.is_coarsened()) result.undecided = detail::count_undecided(lives, result.of, sets, positions);
     return result;
 }

@@ -18,12 +18,18 @@ SUBLET_DECL std::span<value_id const> detail::node_sets::list(node_id n) const
     return listed.rows() == 0 ? std::span<value_id const>{} : listed[n];
 }
 
-SUBLET_DECL live_sets::live_sets(liveness_options::method policy, std::size_t nodes,
-                                 table<value_id, std::uint32_t> column, std::vector<value_id> value,
-                                 detail::node_sets in, detail::node_sets out)
-    : policy_(policy), nodes_(nodes), column_(std::move(column)), value_(std::move(value)),
-      in_(std::move(in)), out_(std::move(out))
+SUBLET_DECL live_sets detail::solved_sets(liveness_options::method policy, std::size_t nodes,
+                                          table<value_id, std::uint32_t> column, std::vector<value_id> value,
+                                          node_sets in, node_sets out)
 {
+    live_sets made;
+    made.policy_ = policy;
+    made.nodes_ = nodes;
+    made.column_ = std::move(column);
+    made.value_ = std::move(value);
+    made.in_ = std::move(in);
+    made.out_ = std::move(out);
+    return made;
 }
 
 SUBLET_DECL bool live_sets::is_listed(std::span<value_id const> ascending, value_id v)

@@ -54,12 +54,9 @@ SUBLET_DECL live_sets live_by_policy(snapshot const& p, liveness_options const& 
     }
     dense_sets bits;
     if (!cross_block.value.empty()) bits = live_by_worklist(p, cross_block);
-    return {policy,
-            nodes,
-            std::move(cross_block.column),
-            std::move(cross_block.value),
-            {std::move(bits.in), std::move(lists.in)},
-            {std::move(bits.out), std::move(lists.out)}};
+    return solved_sets(policy, nodes, std::move(cross_block.column), std::move(cross_block.value),
+                       {std::move(bits.in), std::move(lists.in)},
+                       {std::move(bits.out), std::move(lists.out)});
 }
 
 } // namespace sublet::detail
@@ -73,12 +70,9 @@ SUBLET_DECL live_sets liveness(snapshot const& given, liveness_options const& op
     if (options.policy != liveness_options::method::loop_forest) return detail::live_by_policy(p, options);
     detail::cross_block_values cross_block = detail::find_cross_block_values(p);
     detail::dense_sets bits = detail::live_by_loop_forest(p, cross_block);
-    return {options.policy,
-            p.nodes(),
-            std::move(cross_block.column),
-            std::move(cross_block.value),
-            {std::move(bits.in), {}},
-            {std::move(bits.out), {}}};
+    return detail::solved_sets(options.policy, p.nodes(), std::move(cross_block.column),
+                               std::move(cross_block.value), {std::move(bits.in), {}},
+                               {std::move(bits.out), {}});
 }
 
 SUBLET_DECL live_sets liveness(snapshot const& p)

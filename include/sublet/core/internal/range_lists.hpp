@@ -27,20 +27,6 @@ namespace sublet::detail {
     return false;
 }
 
-/// The same by buffer.
-class buffer_range_lists : public live_range_lists {
-public:
-    using live_range_lists::live_range_lists;
-    buffer_range_lists() = default;
-    /// Takes lists of which the numbers are those of buffers.
-    explicit buffer_range_lists(live_range_lists ranges) : live_range_lists(std::move(ranges)) {}
-    [[nodiscard]] std::span<live_range const> operator[](buffer_id b) const
-    {
-        return live_range_lists::operator[](value_id::of(+b));
-    }
-    [[nodiscard]] live_range hull(buffer_id b) const { return live_range_lists::hull(value_id::of(+b)); }
-};
-
 /// Collects the ranges of every value from last to first, and merges ranges that touch.
 class range_collector {
 public:

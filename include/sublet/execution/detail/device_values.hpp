@@ -63,9 +63,9 @@ public:
     /// first use. Throws: as stream_storage::place().
     void place(arena const& mode)
     {
-        storage_.place(mode.plan, mode.blocks);
+        storage_.place(mode.plan, blocks_of_arena::of(mode));
         if (check_ == executor_options::checks::digest) plan_ = mode.plan;
-        if (mode.blocks != nullptr) return;
+        if (blocks_of_arena::of(mode) != nullptr) return;
         state().queue(); // an allocation may queue work on the stream
         if (check_ >= executor_options::checks::paint) paint_arenas();
     }

@@ -61,7 +61,7 @@ public:
     [[nodiscard]] arena at(Batch batch)
     {
         arena made(plan_.at(batch));
-        made.blocks = this;
+        blocks_of_arena::give(made, *this);
         return made;
     }
 

@@ -49,7 +49,7 @@ public:
                            "sublet: value % has the alignment %, but an executor takes only powers of two",
                            b.root, b.alignment);
         if constexpr (std::same_as<Mode, arena>) {
-            place(lowered, mode.plan, mode.blocks);
+            place(lowered, mode.plan, blocks_of_arena::of(mode));
         } else {
             is_recycling_ = std::same_as<Mode, recycle>;
             blocks_.resize(buffers);

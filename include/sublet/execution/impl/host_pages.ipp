@@ -5,7 +5,7 @@
 
 #include <sublet/execution/detail/host_pages.hpp>
 #include <sublet/execution/detail/poison.hpp>
-#include <sublet/execution/internal/memory_source.hpp>
+#include <sublet/execution/memory_source.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <cstddef>

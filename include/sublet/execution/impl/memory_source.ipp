@@ -2,13 +2,13 @@
 
 /// The free store: alignments up to the default one use plain new, which is faster.
 
-#include <sublet/execution/internal/memory_source.hpp>
+#include <sublet/execution/memory_source.hpp>
 #include <sublet/impl/config.hpp>
 
 #include <cstddef>
 #include <new>
 
-namespace sublet::detail {
+namespace sublet {
 
 SUBLET_DECL void* memory_source::allocate_free(void*, std::size_t bytes, std::size_t alignment)
 {
@@ -22,4 +22,4 @@ SUBLET_DECL void memory_source::deallocate_free(void*, void* block, std::size_t,
     ::operator delete(block, std::align_val_t{alignment});
 }
 
-} // namespace sublet::detail
+} // namespace sublet

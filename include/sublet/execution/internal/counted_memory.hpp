@@ -11,7 +11,7 @@
 #include <sublet/core/units.hpp>
 #include <sublet/execution/detail/adaptive_mutex.hpp>
 #include <sublet/execution/detail/bounded_text.hpp>
-#include <sublet/execution/internal/memory_source.hpp>
+#include <sublet/execution/memory_source.hpp>
 #include <sublet/execution/run_options.hpp>
 
 #include <cstddef>

@@ -13,6 +13,7 @@
 #include <sublet/placement/detail/pack_shapes.hpp>
 #include <sublet/placement/detail/proofs.hpp>
 #include <sublet/placement/detail/replan.hpp>
+#include <sublet/placement/detail/timed_control.hpp>
 #include <sublet/placement/internal/choose_pools.hpp>
 #include <sublet/placement/internal/pack.hpp>
 #include <sublet/placement/place.hpp>

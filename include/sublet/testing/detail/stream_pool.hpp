@@ -15,7 +15,7 @@
 
 #include <sublet/core/units.hpp>
 #include <sublet/execution/internal/counted_memory.hpp>
-#include <sublet/execution/internal/memory_source.hpp>
+#include <sublet/execution/memory_source.hpp>
 #include <sublet/testing/detail/stream_queues.hpp>
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_EXECUTION_INTERNAL_MEMORY_SOURCE_HPP
-#define SUBLET_EXECUTION_INTERNAL_MEMORY_SOURCE_HPP
+#ifndef SUBLET_EXECUTION_MEMORY_SOURCE_HPP
+#define SUBLET_EXECUTION_MEMORY_SOURCE_HPP
 
 /// Where executors and devices get their memory: a pointer to any `std::pmr::memory_resource`, or to any type
 /// with its two members, without <memory_resource>; by default the free store. One pointer and one table of
@@ -22,11 +22,16 @@ concept memory_resource_like = requires(R& resource, void* block, std::size_t co
     resource.deallocate(block, count, count);
 };
 
+} // namespace sublet::detail
+
+namespace sublet {
+
 /// Refers to a memory resource of any type; by default the free store.
 class memory_source {
 public:
     constexpr memory_source() noexcept = default;
 
+    /// Of this resource.
     /// Requires: the resource outlives everything that was allocated from it.
     /// Throws:   precondition_error for a null pointer.
     template <class R>
@@ -48,10 +53,12 @@ public:
         }
     }
 
+    /// Bytes of the resource.
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) const
     {
         return actions_->allocate(resource_, bytes, alignment);
     }
+    /// Returns them.
     void deallocate(void* block, std::size_t bytes, std::size_t alignment) const
     {
         actions_->deallocate(resource_, block, bytes, alignment);
@@ -78,7 +85,7 @@ private:
     actions const* actions_ = &free_store;
 };
 
-} // namespace sublet::detail
+} // namespace sublet
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
 #include <sublet/execution/impl/memory_source.ipp>
