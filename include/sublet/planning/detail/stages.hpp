@@ -17,6 +17,9 @@
 
 namespace sublet::detail {
 
+/// A report on a plan of the program in which nothing is planned yet.
+plan_report begun_report(snapshot const& p, program_reading reading);
+
 /// Nothing is planned yet. Returns the processor time, for finish_plan().
 std::clock_t begin_plan(planned_memory& result, snapshot const& p, program_reading reading);
 

@@ -156,11 +156,8 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
         plan.arena_bytes.clear();
         plan.blocks.clear();
         std::vector<value_id> external = std::move(result.figures.external);
-        result.figures = plan_report{};
+        result.figures = detail::begun_report(p, program_reading::concurrent);
         result.figures.external = std::move(external);
-        result.figures.reading = program_reading::concurrent;
-        result.figures.steps = p.steps();
-        result.figures.values = p.values();
         result.figures.is_scheduled = true;
         result.figures.is_cut_short = !is_known;
         detail::enter_offsets(placed, result);

@@ -14,12 +14,20 @@
 
 namespace sublet::detail {
 
+SUBLET_COLD_DECL plan_report begun_report(snapshot const& p, program_reading reading)
+{
+    plan_report report;
+    report.reading = reading;
+    report.steps = p.steps();
+    report.values = p.values();
+    return report;
+}
+
 SUBLET_COLD_DECL std::clock_t begin_plan(planned_memory& result, snapshot const& p, program_reading reading)
 {
-    result.plan.valid_for = result.figures.reading = reading;
+    result.plan.valid_for = reading;
     result.plan.buffer_of.assign(p.values(), no_buffer);
-    result.figures.steps = p.steps();
-    result.figures.values = p.values();
+    result.figures = begun_report(p, reading);
     return std::clock();
 }
 
