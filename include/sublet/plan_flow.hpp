@@ -16,7 +16,6 @@
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_flow_plan.hpp>
-#include <sublet/core/internal/range_lists.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/program.hpp>

@@ -32,15 +32,15 @@ TEST_CASE("work and outputs are told apart")
     CHECK(its.now() == run_state::loading);
     its.settle();
     CHECK(its.now() == run_state::empty);
-    its.make_outputs();
-    its.drop_outputs();
-    CHECK(its.now() == run_state::empty);
+    CHECK_THROWS_AS(its.make_outputs(), precondition_error); // nothing was queued that makes them
 }
 
 TEST_CASE("while kernels may run there are no outputs, and afterwards the state is what it was")
 {
     executor_state its;
+    its.queue();
     its.make_outputs();
+    its.settle();
     {
         kernels_running const now(its);
         CHECK(its.is_running());

@@ -302,6 +302,8 @@ TEST_CASE("a lost device is not called any more")
     CHECK_THROWS_AS(run.run(), precondition_error);
     CHECK_THROWS_AS(give(run, 1), precondition_error);
     CHECK_THROWS_AS((void)run.input(0), precondition_error);
+    std::array<std::byte, 64> bytes;
+    CHECK_THROWS_AS(run.take(0, bytes), precondition_error);
     CHECK(device.calls() == calls);
 }
 

@@ -64,7 +64,7 @@ struct arena {
 
 private:
     friend struct detail::blocks_of_arena;
-    detail::arena_blocks* blocks_ = nullptr; // of a growing_arena; null: the executor allocates its own
+    detail::arena_blocks* blocks_ = nullptr; // of a growing arena; null: the executor allocates its own
 };
 
 namespace detail {

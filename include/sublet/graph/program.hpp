@@ -6,7 +6,6 @@
 /// define values by 32-bit ids. Your IR models it with four members; a sink of a concrete type records the
 /// effects of each node. explain_program names each member that is missing.
 
-#include <sublet/core/internal/sorting.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/internal/effect_record.hpp>
@@ -17,7 +16,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 // --- program ---------------------------------------------------------------------------------------------
 
@@ -61,8 +59,7 @@ namespace sublet {
 ///                        for a plan in sequence, or of every schedule        for liveness and plan_flow
 ///     none               the order of the nodes; data                        nodes run as listed
 ///     order              the target runs after the source                    nodes run as listed
-///     control_flow       refused                                             each successor is an
-///     alternative
+///     control_flow       refused                                             a successor may follow
 ///
 /// Nodes run as listed only if no edge of `order` leads back. A task graph without edges is a list.
 enum class edge_meaning : std::uint8_t {
@@ -73,8 +70,9 @@ enum class edge_meaning : std::uint8_t {
 
 /// Records the effects of a node. A concrete type: a user's `effects` need not be a template.
 ///
-/// Within a step the calls may come in any order: reads and writes are recorded before definitions. `no_value` (and -1) is an
-/// absent operand and skipped. Every member throws precondition_error for an id out of range.
+/// Within a step the calls may come in any order: reads and writes are recorded before definitions.
+/// `no_value` (and -1) is an absent operand and skipped. Every member throws precondition_error for an id out
+/// of range.
 class effect_sink {
 public:
     /// The step reads v and holds its storage until it ends.

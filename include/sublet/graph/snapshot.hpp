@@ -179,7 +179,7 @@ private:
     friend snapshot detail::recorded(edge_meaning edges, csr_graph successors, std::size_t values,
                                      Effects effects);
     /// Records the effects of each node; values and edges are set.
-    void record(bool has_edge_meaning, void const* program, void (*tell)(void const*, node_id, effect_sink&));
+    void record(bool has_edge_meaning, void const* told, void (*tell)(void const*, node_id, effect_sink&));
     [[nodiscard]] bool says(step_id s, unsigned char what) const
     {
         return s < record_.said.size() && (record_.said[s] & what) != 0;

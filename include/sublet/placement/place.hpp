@@ -15,7 +15,7 @@
 ///
 /// Dynamic storage allocation is NP-hard: greedy orders, ejection, then exact search. Without a time limit
 /// the result depends on problem and options only, not on the machine or the number of threads. No other
-/// function reads a clock.
+/// search reads a clock.
 
 #include <sublet/core/placement_problem.hpp>
 #include <sublet/core/plan.hpp>
@@ -80,15 +80,13 @@ placement place(placement_problem const& problem, place_options const& options, 
 
 /// Bases for the pools of a plan in one memory, around pools with a given base.
 ///
-///     bases    { no_offset, 4096 }       0 [ pool 0 ]     | 4096 [ pool 1 ]       pool 2 fits above or
-///     between
+///     bases    { no_offset, 4096 }       0 [ pool 0 ]     | 4096 [ pool 1 ]       pool 2: where it fits
 ///
 /// Requires:   `bases` has the base of some pools; `no_offset` or missing: it is to be found. Pools
 ///             without bytes get none.
 /// Ensures:    the offsets of the result are bases, where buffer 0 is pool 0 and so on: multiples of the
-/// alignments of all buffers in
-///             the pool, so that pools do not overlap; `pools[0]` has the end and a proved bound. The end is
-///             the lowest that there is if up to 8 pools are free.
+///             alignments of all buffers in the pool, so that pools do not overlap; `pools[0]` has the end
+///             and a proved bound. The end is the lowest that there is if up to 8 pools are free.
 /// Complexity: place() of a buffer for each pool; up to 8! orders are tried.
 /// Throws:     precondition_error where place() does.
 [[nodiscard]] placement place(memory_plan const& plan, table<pool_id, byte_count> const& bases,

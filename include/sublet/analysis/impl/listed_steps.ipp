@@ -12,7 +12,8 @@
 
 namespace sublet::detail {
 
-SUBLET_COLD_DECL table<position_id, step_id> steps_in_order(snapshot const& p, std::vector<node_id> const& order)
+SUBLET_COLD_DECL table<position_id, step_id> steps_in_order(snapshot const& p,
+                                                            std::vector<node_id> const& order)
 {
     table<position_id, step_id> steps;
     if (order.empty()) {

@@ -153,7 +153,8 @@ SUBLET_DECL versioned_program versions(snapshot const& p, plan_options const& gi
     if (p.said_views().empty()) return made;
     plan_options const lifted = with_versions(options, made);
     std::size_t const values = made.value_of.size();
-    made.program = made.program.with_views(lifted.alias_of.tabulate(values), lifted.view_offset.tabulate(values));
+    made.program =
+        made.program.with_views(lifted.alias_of.tabulate(values), lifted.view_offset.tabulate(values));
     return made;
 }
 
@@ -163,7 +164,8 @@ SUBLET_DECL plan_options with_versions(plan_options const& options, versioned_pr
     auto const begin = options.view_offset.tabulate(before, "view_offset");
     table<value_id, byte_count> view_offset(values);
     for (value_id v = 0; v != values; ++v) {
-        bool const is_first = versioned.alias_of[v] == versioned.value_of[v]; // the same bytes as the first version
+        bool const is_first =
+            versioned.alias_of[v] == versioned.value_of[v]; // the same bytes as the first version
         view_offset[v] = is_first ? 0 : begin[versioned.value_of[v]];
     }
     return detail::options_of_copies(

@@ -17,7 +17,6 @@
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/internal/concurrent_lifetimes.hpp>
-#include <sublet/core/internal/range_lists.hpp>
 
 #include <cstdint>
 #include <span>

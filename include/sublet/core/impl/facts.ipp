@@ -31,7 +31,8 @@ SUBLET_DECL asked_options<symbolic_options> tabulated_options(symbolic_options c
     return asked;
 }
 
-SUBLET_DECL plan_options options_of_copies(plan_options const& asked, std::size_t before, own_facts const& own)
+SUBLET_DECL plan_options options_of_copies(plan_options const& asked, std::size_t before,
+                                           own_facts const& own)
 {
     std::size_t const values = own.origin.size();
     plan_options made = asked;
@@ -53,7 +54,8 @@ SUBLET_DECL plan_options options_of_copies(plan_options const& asked, std::size_
             copies.push_back({own.origin[v], 0, v});
     sort_by_key(copies);
     for (plan_options::pool_choice const& choice : asked.pool_choices) {
-        std::size_t i = partition_point(copies.size(), [&](std::size_t k) { return copies[k].key >= choice.value; });
+        std::size_t i =
+            partition_point(copies.size(), [&](std::size_t k) { return copies[k].key >= choice.value; });
         for (; i != copies.size() && copies[i].key == choice.value; ++i)
             made.pool_choices.push_back({value_id{copies[i].id}, choice.pool, choice.cost});
     }

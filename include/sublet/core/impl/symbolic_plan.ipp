@@ -25,8 +25,9 @@ SUBLET_DECL plan_options symbolic_options::at(byte_count batch) const
                       .check = check,
                       .effort = effort};
     // A member that is not named here does not compile.
-    [[maybe_unused]] auto const& [of_bytes, of_alignment, of_role, of_view, of_begin, of_pool, no_pins, of_eligible,
-                                  of_pools, no_choices, of_order, of_pairs, of_check, of_effort] = made;
+    [[maybe_unused]] auto const& [of_bytes, of_alignment, of_role, of_view, of_begin, of_pool, no_pins,
+                                  of_eligible, of_pools, no_choices, of_order, of_pairs, of_check,
+                                  of_effort] = made;
     return made;
 }
 

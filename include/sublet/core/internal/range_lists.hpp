@@ -2,8 +2,8 @@
 #ifndef SUBLET_CORE_INTERNAL_RANGE_LISTS_HPP
 #define SUBLET_CORE_INTERNAL_RANGE_LISTS_HPP
 
-/// Lists of live ranges by buffer, their overlap, and their collection by a walk from the last position to
-/// the first: the ranges of a value are linked as they are found, and ranges that touch are merged.
+/// The overlap of lists of live ranges, and their collection by a walk from the last position to the first:
+/// the ranges of a value are linked as they are found, and ranges that touch are merged.
 
 #include <sublet/core/units.hpp>
 

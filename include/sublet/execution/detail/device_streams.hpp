@@ -5,7 +5,7 @@
 /// The streams and events that an executor has on a device, and what it knows of the work in them: its state.
 ///
 ///     before a command    expect_usable()      the device is not lost, and no kernel of ours is running
-///     after it            state().queue()      there is work to wait for
+///                         state().queue()      there is work to wait for, also if the command throws
 ///     wait()              the first stream, where every run ends; throws what the device reports
 ///     wait_until_idle()   all streams, after a failure: throws nothing, and gives a lost device up
 

@@ -109,6 +109,7 @@ public:
     void take(value_id v, std::span<std::byte> bytes)
     {
         bindings_.expect_value(lowered_, v);
+        streams_.expect_usable();
         synchronize();
         std::span<std::byte const> const from =
             is_bound(v) ? std::span<std::byte const>(storage_.value_bytes(v)) : output(v);

@@ -3,12 +3,12 @@
 #define SUBLET_EXECUTION_DETAIL_EXECUTOR_STATE_HPP
 
 /// The state of an executor, on the host or on a device: whether work is queued, and whether outputs can be
-/// read. All transitions go through enter(), which knows those that are drawn here.
+/// read. enter() refuses transitions that are not drawn here; only kernels that begin to run do not ask.
 ///
 ///                             no outputs                              outputs
 ///
 ///                                     ◄───── drop_outputs() ───────
-///     nothing is queued        empty ─────── make_outputs() ───────► done
+///     nothing is queued        empty                                done
 ///                               │ ▲                                  │ ▲
 ///                       queue() │ │ settle()                 queue() │ │ settle()
 ///                               ▼ │                                  ▼ │
@@ -16,7 +16,7 @@
 ///                                     ◄───── drop_outputs() ───────
 ///
 ///     each of them ── start() ──► running ── finish(to) ──► back; a run on the host: empty or done
-///     empty, running ── lose() ──► lost       the device is lost; only start() and finish(lost) follow
+///     empty ── lose() ──► lost                the device is lost; only start() and finish(lost) follow
 ///
 /// `running`: kernels may run within this call, so every other call is refused. A copy, an allocation or a
 /// run on streams is work that is queued. What values the caller has supplied is no state of the executor,
@@ -64,8 +64,8 @@ public:
     {
         if (has_work()) enter(has_outputs() ? run_state::done : run_state::empty);
     }
-    /// A run is queued, or done: its outputs can be read when nothing is queued.
-    void make_outputs() { enter(has_work() ? run_state::queued : run_state::done); }
+    /// A run is queued: its outputs can be read when nothing is.
+    void make_outputs() { enter(run_state::queued); }
     /// Inputs, the next run or a failure may have written over them.
     void drop_outputs()
     {
@@ -81,6 +81,7 @@ public:
     void lose() { enter(run_state::lost); }
 
 private:
+    /// Work on work, and a run after a run, change nothing.
     /// Throws: precondition_error for a transition that is not drawn.
     void enter(run_state to)
     {
@@ -93,10 +94,10 @@ private:
     {
         using enum run_state;
         switch (from) {
-        case empty: return to != running;
+        case empty: return to == empty || to == loading || to == lost;
         case loading: return to == loading || to == empty || to == queued;
         case queued: return to == queued || to == done || to == loading;
-        case done: return to == done || to == queued || to == empty;
+        case done: return to == queued || to == empty;
         case running: return true;
         case lost: return to == lost;
         }

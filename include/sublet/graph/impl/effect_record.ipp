@@ -75,7 +75,8 @@ SUBLET_DECL void join_reads(std::vector<touch>& touches, std::size_t first)
         touch const t = touches[i];
         bool const is_own_view = std::binary_search(viewed.begin(), viewed.end(), t.value);
         if (is_own_view && t.kind <= touch::access::use_early) continue;
-        if (is_own_view && t.kind == touch::access::view) touches[end++] = {t.value, touch::access::read_view};
+        if (is_own_view && t.kind == touch::access::view)
+            touches[end++] = {t.value, touch::access::read_view};
         else touches[end++] = t;
     }
     shorten(touches, end);

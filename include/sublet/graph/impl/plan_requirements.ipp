@@ -12,7 +12,8 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL table<step_id, position_id> positions_in(std::vector<node_id> const& order, snapshot const& program)
+SUBLET_DECL table<step_id, position_id> positions_in(std::vector<node_id> const& order,
+                                                     snapshot const& program)
 {
     std::size_t const nodes = program.nodes();
     if (!order.empty() && order.size() != nodes) broken_order(order, nodes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
-/// Records what a sink is told: each id is compared with the number of values first, and an absent operand
-/// leaves no row.
+/// Records what a sink is told: no id is recorded before it is compared with the number of values, and an
+/// absent operand leaves no row.
 
 #include <sublet/core/errors.hpp>
 #include <sublet/core/internal/sorting.hpp>

@@ -13,7 +13,7 @@
 
 namespace sublet {
 
-SUBLET_DECL void snapshot::record(bool has_edge_meaning, void const* program,
+SUBLET_DECL void snapshot::record(bool has_edge_meaning, void const* told,
                                   void (*tell)(void const*, node_id, effect_sink&))
 {
     bool const has_edges = successors_.items() != 0;
@@ -36,7 +36,7 @@ SUBLET_DECL void snapshot::record(bool has_edge_meaning, void const* program,
     for (std::size_t n = 0; n != nodes(); ++n) {
         effect_sink sink(record_, values_, predecessors_[n], node_id::of(n));
         record_.next_step();
-        tell(program, node_id::of(n), sink);
+        tell(told, node_id::of(n), sink);
         record_.close_step();
         SUBLET_EXPECTS(record_.touches.size() < no_node, "sublet: more touches than 32-bit ids");
         SUBLET_EXPECTS(record_.step_begin.size() < no_node, "sublet: more steps than 32-bit ids");
@@ -56,8 +56,8 @@ SUBLET_DECL void detail::expect_forward_edges(snapshot const& p)
     if (p.edges() != edge_meaning::order) return;
     for (node_id n = 0; n != p.nodes(); ++n)
         for (node_id s : p.successors(n))
-            SUBLET_EXPECTS(n < s, "sublet: nodes run as they are listed here, but node % has to run after node %",
-                           s, n);
+            SUBLET_EXPECTS(
+                n < s, "sublet: nodes run as they are listed here, but node % has to run after node %", s, n);
 }
 
 SUBLET_DECL snapshot detail::with_reads_in_steps(snapshot const& p)

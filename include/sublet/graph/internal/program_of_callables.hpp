@@ -2,8 +2,8 @@
 #ifndef SUBLET_GRAPH_INTERNAL_PROGRAM_OF_CALLABLES_HPP
 #define SUBLET_GRAPH_INTERNAL_PROGRAM_OF_CALLABLES_HPP
 
-/// How the factories make a program of lambdas: an object with the members that the concept asks for, each of
-/// which calls one. It lives until the copy is made; graphs are numbered and copied before.
+/// What the factories take for a program: effects by node or by vertex, or two lists of values for each. A
+/// vertex is found by its number, and a list is read at once.
 
 #include <sublet/core/internal/callables.hpp>
 #include <sublet/graph/concepts.hpp>

@@ -24,7 +24,8 @@ SUBLET_DECL table<node_id, std::uint32_t> listed_places(order_graph const& g)
     return place;
 }
 
-SUBLET_DECL std::vector<node_id> order_by_rank(order_graph const& g, table<node_id, std::uint64_t> const& rank)
+SUBLET_DECL std::vector<node_id> order_by_rank(order_graph const& g,
+                                               table<node_id, std::uint64_t> const& rank)
 {
     SUBLET_EXPECTS(g, "sublet: there is no order in which this program can run");
     SUBLET_EXPECTS(rank.size() == g.nodes(), "sublet: a table has % entries for % nodes", rank.size(),

@@ -4,7 +4,6 @@
 
 /// Placement with a begin and an end of each buffer for every thread (vector clocks).
 
-#include <sublet/core/internal/range_lists.hpp>
 #include <sublet/core/placement_problem.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/placement/detail/concurrent.hpp>

@@ -5,7 +5,6 @@
 /// Placement of buffers by pairwise conflicts, for steps of which only a partial order is known: first fit
 /// in several orders, then local search over orders. No guaranteed factor.
 
-#include <sublet/core/internal/range_lists.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/core/placement_problem.hpp>
 #include <sublet/core/units.hpp>

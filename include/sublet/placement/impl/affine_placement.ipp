@@ -56,9 +56,9 @@ private:
     std::vector<ends> raised_;  // by node: all positions under it
 };
 
-SUBLET_DECL table<buffer_id, affine_bytes> stack_affine(table<buffer_id, symbolic_plan::buffer> const& buffers,
-                                                   std::vector<buffer_id> const& order, byte_count most,
-                                                   affine_bytes floor)
+SUBLET_DECL table<buffer_id, affine_bytes>
+stack_affine(table<buffer_id, symbolic_plan::buffer> const& buffers, std::vector<buffer_id> const& order,
+             byte_count most, affine_bytes floor)
 {
     std::uint32_t positions = 0;
     for (symbolic_plan::buffer const& b : buffers) positions = larger(positions, +b.life.last);

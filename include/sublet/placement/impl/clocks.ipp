@@ -4,7 +4,6 @@
 /// conflict with each other; the heaviest such set, found by a flow, is a bound.
 
 #include <sublet/core/internal/placement_outcome.hpp>
-#include <sublet/core/internal/range_lists.hpp>
 #include <sublet/core/internal/vectors.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/clocks.hpp>

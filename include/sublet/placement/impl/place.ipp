@@ -45,7 +45,8 @@ SUBLET_DECL void minimize_proof(placement_problem const& problem, pool_id pool, 
         shapes, minimize_core(shapes, proof.bytes - 1, std::move(core), budgets.nodes, control).shapes);
 }
 
-SUBLET_DECL placement place_fixed(placement_problem const& problem, table<buffer_id, byte_count> const& previous,
+SUBLET_DECL placement place_fixed(placement_problem const& problem,
+                                  table<buffer_id, byte_count> const& previous,
                                   table<buffer_id, unsigned char> const& keep, pack_options const& budgets,
                                   timed_control& control)
 {

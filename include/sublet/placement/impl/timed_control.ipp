@@ -9,6 +9,7 @@
 
 #include <exception>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace sublet::detail {

@@ -19,7 +19,6 @@
 
 #include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/placement_outcome.hpp>
-#include <sublet/core/internal/range_lists.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/core/placement_problem.hpp>
 #include <sublet/core/units.hpp>

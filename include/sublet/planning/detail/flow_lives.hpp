@@ -12,7 +12,6 @@
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/checking/check_flow_plan.hpp>
 #include <sublet/core/counterexample.hpp>
-#include <sublet/core/internal/range_lists.hpp>
 #include <sublet/core/placement_problem.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>

@@ -10,7 +10,6 @@
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/internal/concurrent_lifetimes.hpp>
-#include <sublet/core/internal/range_lists.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 

@@ -4,7 +4,6 @@
 /// are written on every path; its maximum, or that and one doubtful buffer over its ranges, is the bound.
 
 #include <sublet/analysis/internal/flow_ranges.hpp>
-#include <sublet/core/internal/range_lists.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/planning/detail/flow_bounds.hpp>
 #include <sublet/structures/internal/segment_tree.hpp>

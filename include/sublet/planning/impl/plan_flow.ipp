@@ -10,7 +10,6 @@
 #include <sublet/core/counterexample.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/internal/placement_outcome.hpp>
-#include <sublet/core/internal/range_lists.hpp>
 #include <sublet/core/placement_problem.hpp>
 #include <sublet/graph/internal/edge_rules.hpp>
 #include <sublet/graph/internal/said_views.hpp>

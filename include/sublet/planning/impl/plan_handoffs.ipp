@@ -11,7 +11,6 @@
 #include <sublet/core/counterexample.hpp>
 #include <sublet/core/internal/asked_options.hpp>
 #include <sublet/core/internal/facts.hpp>
-#include <sublet/core/internal/range_lists.hpp>
 #include <sublet/core/internal/sorting.hpp>
 
 #include <sublet/core/placement_problem.hpp>

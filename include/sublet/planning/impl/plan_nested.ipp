@@ -115,8 +115,8 @@ SUBLET_DECL std::optional<counterexample> unlike_borders(program_tree const& tre
 {
     buffer_classes const classes =
         aliases(flat.value_of.size(), [&all](value_id v) { return all.alias_of[v]; });
-    table<value_id, byte_count> const offset =
-        offsets_in_roots(all.alias_of.tabulate(flat.value_of.size()), all.view_offset.tabulate(flat.value_of.size()));
+    table<value_id, byte_count> const offset = offsets_in_roots(
+        all.alias_of.tabulate(flat.value_of.size()), all.view_offset.tabulate(flat.value_of.size()));
     auto root = [&classes](value_id v) { return classes.root[classes.buffer_of[v]]; };
     plan_options const nothing{.bytes = no_size}; // is said
     std::optional<counterexample> found;
@@ -145,7 +145,8 @@ SUBLET_DECL std::optional<counterexample> unlike_borders(program_tree const& tre
                 if constexpr (std::same_as<decltype(should_be), pool_id>) should_be = pool;
                 if constexpr (std::same_as<decltype(should_be), byte_count>) {
                     if (fact.captured == captured_fact::divides) {
-                        if (pool < all.pools.size()) should_be = combine_alignment(should_be, all.pools[pool].alignment);
+                        if (pool < all.pools.size())
+                            should_be = combine_alignment(should_be, all.pools[pool].alignment);
                         if (is != 0 && should_be % is == 0) return;
                     }
                 }
@@ -159,7 +160,8 @@ SUBLET_DECL std::optional<counterexample> unlike_borders(program_tree const& tre
         }
         auto copy = [&](program_id from, value_id a, program_id to, value_id b) {
             if (a == no_value || b == no_value) return;
-            byte_count const is = all.bytes[flat.flat_of[from][a]], should_be = all.bytes[flat.flat_of[to][b]];
+            byte_count const is = all.bytes[flat.flat_of[from][a]],
+                             should_be = all.bytes[flat.flat_of[to][b]];
             if (is != no_size && should_be != no_size)
                 unlike(fault::unlike_binding, {from, a}, {to, b}, "bytes", is, should_be);
         };
@@ -175,13 +177,15 @@ SUBLET_DECL std::optional<counterexample> unlike_borders(program_tree const& tre
 SUBLET_DECL void expect_program_of(program_tree const& tree, program_id i, snapshot const& p)
 {
     snapshot const& of_tree = tree.program_of(i);
-    SUBLET_EXPECTS(of_tree.steps() == p.steps(),
-                   "sublet: list % has % steps, but program % of the tree has %: give the lists in the order of the "
-                   "tree",
-                   i, p.steps(), i, of_tree.steps());
-    SUBLET_EXPECTS(of_tree == p,
-                   "sublet: program % of the tree was not made of list %: give the lists in the order of the tree",
-                   i, i);
+    SUBLET_EXPECTS(
+        of_tree.steps() == p.steps(),
+        "sublet: list % has % steps, but program % of the tree has %: give the lists in the order of the "
+        "tree",
+        i, p.steps(), i, of_tree.steps());
+    SUBLET_EXPECTS(
+        of_tree == p,
+        "sublet: program % of the tree was not made of list %: give the lists in the order of the tree", i,
+        i);
 }
 
 } // namespace detail

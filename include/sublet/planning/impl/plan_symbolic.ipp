@@ -188,7 +188,8 @@ SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options c
 
     plan_options const largest = options.at(options.max_batch);
     // An offset is affine in the batch: a multiple of an alignment for 1 and 2 is one for all.
-    for (byte_count batch : {options.max_batch, byte_count{1}, detail::smaller(options.max_batch, byte_count{2})})
+    for (byte_count batch :
+         {options.max_batch, byte_count{1}, detail::smaller(options.max_batch, byte_count{2})})
         if (auto unclear = detail::find_unclear(p, options.at(batch))) {
             if (unclear->what == fault::unlike_root) unclear->batch = batch;
             result.figures.refute(std::move(unclear));

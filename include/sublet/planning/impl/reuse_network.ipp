@@ -41,7 +41,8 @@ SUBLET_DECL reuse_network::reuse_network(dependence_graph const& g, concurrent_l
     for (position_id x = 0; x != positions; ++x) {
         if (begun[x] == x) continue;
         for (position_id y : g.before[x])
-            if (begun[y] != no_position && (begun[x] == no_position || begun[y] > begun[x])) begun[x] = begun[y];
+            if (begun[y] != no_position && (begun[x] == no_position || begun[y] > begun[x]))
+                begun[x] = begun[y];
     }
     // Ranges decide begins only. Any other position is free if a begin before it is: without this a search
     // would not stop at a chain of steps that all change one buffer in place.
@@ -75,7 +76,8 @@ SUBLET_DECL reuse_network::reuse_network(dependence_graph const& g, concurrent_l
     auto const to_multi_begin = flow_arcs::gathered(nodes, [&](auto add) {
         for (buffer_id v : multi_begin)
             for (buffer_id u = 0; u != buffers; ++u)
-                if (end_of[u] != no_flow_node && reusable_by(conflicts, lives, u, v)) add(end_of[u], begin_of[v]);
+                if (end_of[u] != no_flow_node && reusable_by(conflicts, lives, u, v))
+                    add(end_of[u], begin_of[v]);
     });
     arcs.reserve(nodes, g.edges() + positions + free_points.lowest.items() + to_multi_begin.items());
     for (flow_node t = 0; t != nodes; ++t) {
@@ -98,8 +100,8 @@ SUBLET_DECL reuse_network::reuse_network(dependence_graph const& g, concurrent_l
 // --- reduced network -------------------------------------------------------------------------------------
 
 SUBLET_DECL reduced_network::reduced_network(reuse_network const& net)
-    : demand(net.demand), supply(net.supply), is_gone_(net.arcs.rows(), 0), number_(net.arcs.rows(), no_flow_node),
-      left_(net.arcs.rows()), topological_(net.arcs.rows())
+    : demand(net.demand), supply(net.supply), is_gone_(net.arcs.rows(), 0),
+      number_(net.arcs.rows(), no_flow_node), left_(net.arcs.rows()), topological_(net.arcs.rows())
 {
     auto const nodes = static_cast<flow_node>(left_);
     flow_node const multi_ends = net.first_multi_begin - net.first_multi_end;

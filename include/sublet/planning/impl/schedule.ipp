@@ -5,7 +5,6 @@
 
 #include <sublet/analysis/internal/concurrent_lifetimes.hpp>
 #include <sublet/analysis/internal/topological_points.hpp>
-#include <sublet/core/internal/range_lists.hpp>
 
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -102,7 +101,8 @@ SUBLET_DECL schedule_times parallel_schedule(dependence_graph const& g,
 
     schedule_times schedule;
     bool const earliest = options.side == schedule_side::earliest;
-    csr_rows<position_id, position_id> const &onwards = earliest ? g.after : g.before, &back = earliest ? g.before : g.after;
+    csr_rows<position_id, position_id> const &onwards = earliest ? g.after : g.before,
+                                             &back = earliest ? g.before : g.after;
     bool const is_limited = options.workers != 0 && options.workers < durations.size();
     table<position_id, std::uint64_t> end = detail::longest_paths(back, length, earliest);
     for (std::uint64_t t : end) schedule.critical_path = detail::larger(schedule.critical_path, t);
@@ -193,9 +193,11 @@ SUBLET_DECL buffer_range_lists schedule_conflicts(buffer_range_lists const& exac
     for (buffer_id b = 0; b != lives.buffers(); ++b)
         for (position_id at : lives.begins[b])
             if (may_wait[b]) waits[at] = 1;
-    table<position_id, position_id> next_change(std::size_t{positions} + 1, positions); // the next position where `waits` changes
+    table<position_id, position_id> next_change(std::size_t{positions} + 1,
+                                                positions); // the next position where `waits` changes
     for (position_id at = positions; at-- != 0;)
-        next_change[at] = at + 1 != positions && waits[at] == waits[at + 1] ? next_change[at + 1] : position_id{at + 1};
+        next_change[at] =
+            at + 1 != positions && waits[at] == waits[at + 1] ? next_change[at + 1] : position_id{at + 1};
 
     std::vector<std::uint32_t> first{0};
     std::vector<live_range> ranges;
@@ -226,7 +228,8 @@ SUBLET_DECL buffer_range_lists schedule_conflicts(buffer_range_lists const& exac
 /// Calls `takes(b, a, bytes)` for the buffers b in order of their live ranges, and for each range of bytes of
 /// which a was the last occupant.  O(n log n), n = buffers
 template <class Buffer, class Takes>
-void follow_occupants(concurrent_live_ranges const& lives, table<buffer_id, Buffer> const& placed, Takes takes)
+void follow_occupants(concurrent_live_ranges const& lives, table<buffer_id, Buffer> const& placed,
+                      Takes takes)
 {
     std::vector<sort_key> arrivals; // given buffers precede those that begin at the same position
     for (buffer_id b = 0; b != placed.size(); ++b) {

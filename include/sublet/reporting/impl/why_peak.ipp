@@ -31,7 +31,8 @@ SUBLET_DECL peak_reason why_peak(snapshot const& p, memory_plan const& plan, poo
     table<position_id, step_id> const steps = detail::steps_in_order(p, plan.order);
     auto const positions = static_cast<std::uint32_t>(steps.size());
     detail::memory_pressure const levels = detail::pressure(
-        buffers, [&](buffer_id b) { return plan.buffers[b].pool == pool ? plan.buffers[b].life : live_range{}; },
+        buffers,
+        [&](buffer_id b) { return plan.buffers[b].pool == pool ? plan.buffers[b].life : live_range{}; },
         [&](buffer_id b) { return plan.buffers[b].size; },
         detail::larger(positions, 1u)); // inputs need no step
 

@@ -32,7 +32,10 @@ SUBLET_DECL occupant_masks::occupant_masks(concurrent_live_ranges const& lives,
     table_.resize(2 * all * words);
 }
 
-SUBLET_DECL std::size_t occupant_masks::bytes(std::uint32_t positions) { return 19 * (std::size_t{positions} + 1); }
+SUBLET_DECL std::size_t occupant_masks::bytes(std::uint32_t positions)
+{
+    return 19 * (std::size_t{positions} + 1);
+}
 
 SUBLET_DECL occupant_masks::mask occupant_masks::conflicting_slots(buffer_id b) const
 {

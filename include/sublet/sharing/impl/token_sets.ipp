@@ -43,7 +43,8 @@ SUBLET_DECL table<position_id, token_range> longest_path_forest(dependence_graph
 
 // --- token set store -------------------------------------------------------------------------------------
 
-SUBLET_DECL token_set_store::token_set_store(csr_rows<position_id, position_id> const& after) : stored_(after.rows())
+SUBLET_DECL token_set_store::token_set_store(csr_rows<position_id, position_id> const& after)
+    : stored_(after.rows())
 {
     for (position_id x = 0; x != stored_.size(); ++x)
         stored_[x].readers_left = static_cast<std::uint32_t>(after[x].size());
