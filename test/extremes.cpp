@@ -270,7 +270,6 @@ TEST_CASE("what contradicts itself or the program is a sentence of every call th
         {"pool 4294967294", p, {.bytes = 8, .pool = pool_id(4294967294U)}},
         {"alignment of value 1 is 0", p, {.bytes = 8, .alignment = {1, 0, 1, 1}}},
         {"alignment of a pool is 0", p, {.bytes = 8, .pools = {{.alignment = 0}}}},
-        {"negative: -8", p, {.bytes = -8}},
         {"negative: -8", p, {.bytes = {8, -8, 8, 8}}},
         {"has 3 entries for 4 values", p, {.bytes = {8, 8, 8}}},
         {"alignment has 3 entries", p, {.bytes = 8, .alignment = {8, 8, 8}}},
