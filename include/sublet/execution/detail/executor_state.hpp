@@ -3,7 +3,8 @@
 #define SUBLET_EXECUTION_DETAIL_EXECUTOR_STATE_HPP
 
 /// The state of an executor, on the host or on a device: whether work is queued, and whether outputs can be
-/// read. enter() refuses transitions that are not drawn here; only kernels that begin to run do not ask.
+/// read. enter() refuses transitions that are not drawn here; set() makes those that are drawn from every state
+/// in which they are asked for.
 ///
 ///                             no outputs                              outputs
 ///
@@ -60,16 +61,16 @@ public:
     /// Work is queued on a device.
     void queue() { enter(has_outputs() ? run_state::queued : run_state::loading); }
     /// All queued work is done, or the device is lost.
-    void settle()
+    void settle() noexcept
     {
-        if (has_work()) enter(has_outputs() ? run_state::done : run_state::empty);
+        if (has_work()) set(has_outputs() ? run_state::done : run_state::empty);
     }
     /// A run is queued: its outputs can be read when nothing is.
     void make_outputs() { enter(run_state::queued); }
     /// Inputs, the next run or a failure may have written over them.
-    void drop_outputs()
+    void drop_outputs() noexcept
     {
-        if (has_outputs()) enter(has_work() ? run_state::loading : run_state::empty);
+        if (has_outputs()) set(has_work() ? run_state::loading : run_state::empty);
     }
     /// Kernels may run from now on, unless they do already. Returns the state before.
     [[nodiscard]] run_state start() noexcept
@@ -77,10 +78,11 @@ public:
         return std::atomic_ref(now_).exchange(run_state::running, std::memory_order_acq_rel);
     }
     /// No kernel runs any more.
-    void finish(run_state to) { enter(to); }
+    void finish(run_state to) noexcept { set(to); }
     void lose() { enter(run_state::lost); }
 
 private:
+    void set(run_state to) noexcept { std::atomic_ref(now_).store(to, std::memory_order_release); }
     /// Work on work, and a run after a run, change nothing.
     /// Throws: precondition_error for a transition that is not drawn.
     void enter(run_state to)
@@ -88,7 +90,7 @@ private:
         run_state const from = now();
         SUBLET_EXPECTS(may_follow(from, to), "sublet: an executor may not go from state % to state %",
                        static_cast<unsigned>(from), static_cast<unsigned>(to));
-        std::atomic_ref(now_).store(to, std::memory_order_release);
+        set(to);
     }
     static constexpr bool may_follow(run_state from, run_state to) noexcept
     {
