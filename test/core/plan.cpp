@@ -182,6 +182,17 @@ TEST_CASE("minus one is the id none, and no other number may be negative")
     CHECK_THROWS_WITH_AS((void)sizes(archetype::table({-4}))[0], negative, precondition_error);
 }
 
+TEST_CASE("what converts to a pointer is no truth value")
+{
+    auto const takes_text = [](char const*) { return false; };
+    CHECK(!detail::is_value_property<decltype(takes_text), bool, value_id>);
+    CHECK(!detail::is_value_property<bool (*)(char const*), bool, value_id>);
+    CHECK(!detail::is_value_property<char const*, bool, value_id>);
+    CHECK(detail::is_value_property<std::true_type, bool, value_id>);
+    CHECK(detail::is_value_property<std::vector<bool>, bool, value_id>);
+    CHECK(detail::is_value_property<std::vector<bool>::reference, bool, value_id>);
+}
+
 TEST_CASE("a table of another length is refused in every way of reading it")
 {
     sizes const two_entries = std::vector{1, 2};

@@ -638,6 +638,39 @@ snapshot made_from_locals()
 
 } // namespace
 
+TEST_CASE("the callables of a factory live until all of them were called, and are not moved")
+{
+    struct listed {
+        std::vector<std::vector<int>> successors{{1}, {}};
+        std::vector<int> def{0, 1};
+    };
+    struct immovable {
+        immovable() = default;
+        immovable(immovable&&) = delete;
+        void operator()(auto n, effect_sink& k) const { k.def(+n); }
+    };
+    auto ir = std::make_unique<listed>();
+    listed const& of = *ir;
+    snapshot const made = flow(
+        2, 2, [ir = std::move(ir)](node_id n) -> auto const& { return ir->successors[+n]; },
+        [&of](node_id n, effect_sink& k) { k.def(of.def[+n]); });
+    auto const to = [](node_id n) { return n == 0 ? std::vector<int>{1} : std::vector<int>{}; };
+    CHECK(made == flow(2, 2, to, immovable()));
+    CHECK(tasks(2, 2, to, immovable()).successors(0).size() == 1);
+    CHECK(sequence(2, 2, immovable()).steps() == 2);
+    auto holder = std::make_unique<listed>();
+    listed const& in = *holder;
+    snapshot const task = tasks(
+        2, 2, [ir = std::move(holder)](node_id n) -> auto const& { return ir->successors[+n]; },
+        [](node_id) { return std::span<value_id const>(); },
+        [&in](node_id n) { return std::vector<int>{in.def[+n]}; });
+    CHECK(task.touches(1).size() == 1);
+    auto const table_of_one = std::vector<std::vector<int>>(1);
+    CHECK_THROWS_WITH_AS((void)tasks(std::size_t{1} << 33, 3, table_of_one, immovable()),
+                         "sublet: the table of successors has 1 lists, for 8589934592 nodes",
+                         precondition_error);
+}
+
 TEST_CASE("a snapshot outlives the objects that it was made from")
 {
     snapshot kept = made_from_locals();

@@ -45,7 +45,7 @@ namespace detail {
 /// The program with these edges; `effects(n, sink)` records those of a node.
 template <class Effects>
 [[nodiscard]] snapshot recorded(edge_meaning edges, csr_graph successors, std::size_t values,
-                                Effects effects);
+                                Effects& effects);
 [[nodiscard]] csr_graph without_edges(std::size_t nodes);
 
 } // namespace detail
@@ -69,9 +69,10 @@ public:
             successors_ = as_graph(static_cast<std::size_t>(p.nodes()),
                                    [&p](node_id n) -> decltype(auto) { return p.successors(n); });
             if constexpr (detail::has_edge_meaning<P>) edges_ = p.edges();
-            record(detail::has_edge_meaning<P>, &p, [](void const* of, node_id n, effect_sink& sink) {
-                static_cast<P const*>(of)->effects(n, sink);
-            });
+            record(detail::has_edge_meaning<P>, __builtin_addressof(p),
+                   [](void const* of, node_id n, effect_sink& sink) {
+                       static_cast<P const*>(of)->effects(n, sink);
+                   });
         } else if constexpr (requires { p.step_names(); }) {
             static_assert(program<P>, "sublet: a listing is a program with options: pass list.program() and, "
                                       "where options are taken, list.options()");
@@ -177,7 +178,7 @@ private:
 
     template <class Effects>
     friend snapshot detail::recorded(edge_meaning edges, csr_graph successors, std::size_t values,
-                                     Effects effects);
+                                     Effects& effects);
     /// Records the effects of each node; values and edges are set.
     void record(bool has_edge_meaning, void const* told, void (*tell)(void const*, node_id, effect_sink&));
     [[nodiscard]] bool says(step_id s, unsigned char what) const
@@ -205,13 +206,13 @@ private:
 namespace detail {
 
 template <class Effects>
-snapshot recorded(edge_meaning edges, csr_graph successors, std::size_t values, Effects effects)
+snapshot recorded(edge_meaning edges, csr_graph successors, std::size_t values, Effects& effects)
 {
     snapshot result;
     result.values_ = values;
     result.successors_ = std::move(successors);
     result.edges_ = edges;
-    result.record(true, &effects, [](void const* told, node_id n, effect_sink& sink) {
+    result.record(true, __builtin_addressof(effects), [](void const* told, node_id n, effect_sink& sink) {
         call_user(*const_cast<Effects*>(static_cast<Effects const*>(told)), n, sink); // it may be mutable
     });
     return result;
@@ -262,7 +263,7 @@ inline void copy_step_facts(snapshot const& p, step_id s, effect_sink& sink)
 template <class Effects>
 [[nodiscard]] snapshot with_effects(snapshot const& like, std::size_t values, Effects effects)
 {
-    return recorded(like.edges(), like.graph(), values, std::move(effects));
+    return recorded(like.edges(), like.graph(), values, effects);
 }
 
 } // namespace detail
@@ -307,8 +308,8 @@ template <detail::id_number Nodes, class Successors, class Effects>
              detail::effects_function<Effects, node_id>
 [[nodiscard]] snapshot flow(Nodes const& nodes, std::size_t values, Successors successors, Effects effects)
 {
-    csr_graph edges = as_graph(static_cast<std::size_t>(nodes), std::move(successors));
-    return detail::recorded(edge_meaning::control_flow, std::move(edges), values, std::move(effects));
+    csr_graph edges = detail::edges_by(static_cast<std::size_t>(nodes), successors);
+    return detail::recorded(edge_meaning::control_flow, std::move(edges), values, effects);
 }
 
 /// The same from two callables, each of which returns a list of values.
@@ -345,8 +346,8 @@ template <detail::id_number Nodes, class Successors, class Effects>
              detail::effects_function<Effects, node_id>
 [[nodiscard]] snapshot tasks(Nodes const& nodes, std::size_t values, Successors successors, Effects effects)
 {
-    csr_graph edges = as_graph(static_cast<std::size_t>(nodes), std::move(successors));
-    return detail::recorded(edge_meaning::order, std::move(edges), values, std::move(effects));
+    csr_graph edges = detail::edges_by(static_cast<std::size_t>(nodes), successors);
+    return detail::recorded(edge_meaning::order, std::move(edges), values, effects);
 }
 
 /// The same from two callables, each of which returns a list of values.
@@ -386,8 +387,8 @@ template <graph G, class Effects>
 [[nodiscard]] snapshot flow(G const& g, vertex_numbering<detail::vertex_of<G>> const& numbers,
                             std::size_t values, Effects effects)
 {
-    return detail::recorded(edge_meaning::control_flow, as_graph(g, numbers), values,
-                            detail::effects_of_vertices(numbers, effects));
+    auto const by_number = detail::effects_of_vertices(numbers, effects);
+    return detail::recorded(edge_meaning::control_flow, as_graph(g, numbers), values, by_number);
 }
 
 /// The same, numbered in the order of `vertices(g)`.
@@ -420,8 +421,8 @@ template <graph G, class Effects>
 [[nodiscard]] snapshot tasks(G const& g, vertex_numbering<detail::vertex_of<G>> const& numbers,
                              std::size_t values, Effects effects)
 {
-    return detail::recorded(edge_meaning::order, as_graph(g, numbers), values,
-                            detail::effects_of_vertices(numbers, effects));
+    auto const by_number = detail::effects_of_vertices(numbers, effects);
+    return detail::recorded(edge_meaning::order, as_graph(g, numbers), values, by_number);
 }
 
 /// The same, numbered in the order of `vertices(g)`.

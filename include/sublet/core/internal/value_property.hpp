@@ -14,12 +14,19 @@
 
 namespace sublet::detail {
 
+/// A pointer or, as a lambda without captures, what converts to one: its truth says nothing.
+template <class X>
+concept pointer_like = std::is_pointer_v<std::decay_t<X>> || requires(X const& x) {
+    +x;
+    requires std::is_pointer_v<decltype(+x)>;
+};
+
 /// Converts to T without loss of meaning: no fraction, character or bool becomes a size, no pointer a bool.
 template <class X, class T>
-concept readable_as = std::convertible_to<X, T> &&
-                      (is_id<T> || (integer<T> ? integer_like<std::remove_cvref_t<X>>
-                                               : !std::is_pointer_v<std::decay_t<X>> &&
-                                                     !std::is_floating_point_v<std::remove_cvref_t<X>>));
+concept readable_as =
+    std::convertible_to<X, T> &&
+    (is_id<T> || (integer<T> ? integer_like<std::remove_cvref_t<X>>
+                             : !pointer_like<X> && !std::is_floating_point_v<std::remove_cvref_t<X>>));
 
 template <class X, class T, class Id = value_id>
 concept value_callable = std::invocable<X const&, Id> && readable_as<std::invoke_result_t<X const&, Id>, T>;

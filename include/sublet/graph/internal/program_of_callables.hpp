@@ -30,6 +30,14 @@ auto uses_then_defs(Uses& uses, Defs& defs, std::size_t nodes)
     };
 }
 
+/// The edges of nodes, from a callable that is kept by its caller: effects may refer to what it holds.
+template <class Successors>
+csr_graph edges_by(std::size_t nodes, Successors& successors)
+{
+    expect_lists(successors, nodes, "successors");
+    return as_graph(nodes, [&successors](node_id n) -> decltype(auto) { return list_of(successors, n); });
+}
+
 /// An effect_sink in which predecessors are named by the vertices of the graph.
 template <class V>
 class vertex_effect_sink : public effect_sink {
