@@ -647,7 +647,8 @@ TEST_CASE("the callables of a factory live until all of them were called, and ar
     struct immovable {
         immovable() = default;
         immovable(immovable&&) = delete;
-        void operator()(auto n, effect_sink& k) const { k.def(+n); }
+        void operator()(node_id n, effect_sink& k) const { k.def(+n); }
+        void operator()(step_id s, effect_sink& k) const { k.def(+s); }
     };
     auto ir = std::make_unique<listed>();
     listed const& of = *ir;
