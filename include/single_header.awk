@@ -21,14 +21,12 @@ function copy(name, file, line, status)
     }
 }
 BEGIN {
-    if (folder == "")
-        folder = "include/sublet/" print "// SPDX-License-Identifier: BSL-1.0" print
-                 "// Made from the headers of sublet"(
-                     version ? " " version : "") " by include/single_header.awk: change those." print
-                                                 "#ifdef SUBLET_SEPARATE_COMPILATION" print
-                                                 "#error \"sublet: the single header is header-only: do not "
-                                                 "define SUBLET_SEPARATE_COMPILATION\"" print
-                                                 "#endif" for (i = 1; i < ARGC; ++i) copy(ARGV[i]) exit failed
-                     ? 2
-                     : 0
+    if (folder == "") folder = "include/sublet/"
+    print "// SPDX-License-Identifier: BSL-1.0"
+    print "// Made from the headers of sublet" (version ? " " version : "") " by include/single_header.awk: change those."
+    print "#ifdef SUBLET_SEPARATE_COMPILATION"
+    print "#error \"sublet: the single header is header-only: do not define SUBLET_SEPARATE_COMPILATION\""
+    print "#endif"
+    for (i = 1; i < ARGC; ++i) copy(ARGV[i])
+    exit failed ? 2 : 0
 }
