@@ -341,7 +341,7 @@ TEST_CASE("options are values that may be kept, copied and reused")
     auto const options = [] {
         place_options o;
         o.previous = std::vector<byte_count>{32, 0};
-        o.keep = [](value_id b) { return b == 1; };
+        o.keep = [](buffer_id b) { return b == 1; };
         return o;
     }();
     place_options const copy = options;
