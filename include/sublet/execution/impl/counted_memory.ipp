@@ -31,7 +31,7 @@ SUBLET_DECL void* counted_memory::allocate(byte_count bytes, byte_count alignmen
 SUBLET_DECL void counted_memory::deallocate(void* block, byte_count bytes, byte_count alignment)
 {
     scoped_lock const guard(lock());
-    source_.deallocate(block, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment)); // as allocated
+    source_.deallocate(block, to_size(bytes), to_size(alignment));
     for (run_report::memory_use* use : {&use_, &since_mark_}) {
         use->bytes.remove(bytes);
         use->allocations.remove(1);

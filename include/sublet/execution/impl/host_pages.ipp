@@ -54,14 +54,14 @@ SUBLET_DECL host_pages::host_pages(byte_count most, byte_count alignment, [[mayb
 SUBLET_DECL host_pages::~host_pages()
 {
     if (first_ == nullptr) return;
-    unpoison_bytes({first_, static_cast<std::size_t>(bytes_)});
+    unpoison_bytes({first_, to_size(bytes_)});
 #if defined(SUBLET_RESERVES_ADDRESSES)
     if (mapped_ != 0) {
-        (void)::munmap(begin_, static_cast<std::size_t>(mapped_));
+        (void)::munmap(begin_, to_size(mapped_));
         return;
     }
 #endif
-    memory_source().deallocate(begin_, static_cast<std::size_t>(most_), static_cast<std::size_t>(alignment_));
+    memory_source().deallocate(begin_, to_size(most_), to_size(alignment_));
 }
 
 SUBLET_DECL void host_pages::resize([[maybe_unused]] byte_count bytes)

@@ -59,7 +59,7 @@ SUBLET_DECL position_id ready_queue::pop()
     case queue_policy::fifo: return ready_[first_++];
     case queue_policy::plan_order: std::pop_heap(ready_.begin(), ready_.end(), is_later); break;
     case queue_policy::random:
-        std::swap(ready_[static_cast<std::size_t>(mix(++random_state_) % ready_.size())], ready_.back());
+        std::swap(ready_[to_size(mix(++random_state_) % ready_.size())], ready_.back());
         break;
     case queue_policy::lifo: break;
     }

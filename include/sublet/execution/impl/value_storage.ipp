@@ -93,7 +93,7 @@ SUBLET_DECL value_storage::block value_storage::take(byte_count size, byte_count
 SUBLET_DECL void value_storage::give_back(block& b)
 {
     if (b.bytes == nullptr) return;
-    unpoison_bytes(std::span(b.bytes, static_cast<std::size_t>(b.size)));
+    unpoison_bytes(std::span(b.bytes, to_size(b.size)));
     memory_.deallocate(b.bytes, b.size, b.alignment);
     b = {};
 }
