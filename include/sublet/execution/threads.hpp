@@ -190,7 +190,8 @@ private:
         }
         detail::first_failure<> failure;
         detail::step_dispatcher dispatcher(waits_, queue_, pending_);
-        auto work = [&](std::size_t) noexcept {
+        // What a step throws is kept, and the queue has room for all of them.
+        auto work = [&](std::size_t) noexcept { // NOLINT(bugprone-exception-escape)
             cpu_call call(values_.lowered(), values_.storage(), &dispatcher.is_stopping());
             dispatcher.work([&](position_id at) {
                 try {

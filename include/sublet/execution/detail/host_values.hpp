@@ -91,7 +91,8 @@ public:
         struct run_cleanup { // on return and on exceptions
             host_values& self;
             run_state after = run_state::empty;
-            ~run_cleanup() { self.end_run(after); }
+            // Releasing throws nothing: a memory resource deallocates without an exception.
+            ~run_cleanup() { self.end_run(after); } // NOLINT(bugprone-exception-escape)
         } end{*this};
         storage_.begin(lowered_);
         storage_.memory().mark();
