@@ -188,6 +188,9 @@ TEST_CASE("what converts to a pointer is no truth value")
     CHECK(!detail::is_value_property<decltype(takes_text), bool, value_id>);
     CHECK(!detail::is_value_property<bool (*)(char const*), bool, value_id>);
     CHECK(!detail::is_value_property<char const*, bool, value_id>);
+    auto const takes_value = [](value_id) { return false; }; // where the buffer is passed
+    CHECK(!detail::is_value_property<decltype(takes_value), bool, buffer_id>);
+    CHECK(detail::is_value_property<decltype(takes_value), bool, value_id>);
     CHECK(detail::is_value_property<std::true_type, bool, value_id>);
     CHECK(detail::is_value_property<std::vector<bool>, bool, value_id>);
     CHECK(detail::is_value_property<std::vector<bool>::reference, bool, value_id>);
@@ -283,6 +286,27 @@ TEST_CASE("a stored property is released")
         copy = bytes;
         CHECK(copy[0] == 5);
         CHECK(counted.use_count() == 3);
+    }
+    CHECK(counted.use_count() == 1);
+}
+
+TEST_CASE("a constant, a table and a callable may be assigned to each other")
+{
+    auto const counted = std::make_shared<int>(7);
+    {
+        sizes const all[] = {5, std::vector{6, 6}, [counted](auto) { return *counted; }};
+        for (sizes const& before : all)
+            for (sizes const& after : all) {
+                sizes one = before;
+                one = after;
+                CHECK(one[1] == after[1]);
+                CHECK(one.tabulate(2) == after.tabulate(2));
+                CHECK(one.is_callable() == after.is_callable());
+                one = *&one;
+                CHECK(one[1] == after[1]);
+                CHECK(before[1] == sizes(before)[1]);
+            }
+        CHECK((all[0][1] == 5 && all[1][1] == 6 && all[2][1] == 7));
     }
     CHECK(counted.use_count() == 1);
 }

@@ -302,8 +302,23 @@ TEST_CASE("a lost device is not called any more")
     CHECK_THROWS_AS(run.run(), precondition_error);
     CHECK_THROWS_AS(give(run, 1), precondition_error);
     CHECK_THROWS_AS((void)run.input(0), precondition_error);
-    std::array<std::byte, 64> bytes;
-    CHECK_THROWS_AS(run.take(0, bytes), precondition_error);
+    CHECK(device.calls() == calls);
+}
+
+TEST_CASE("a lost device is not called for the bytes of a bound value either")
+{
+    snapshot const doubled = sequence(1, 2, [](auto, effect_sink& s) { s.use(0), s.def(1); });
+    plan_options const options{.bytes = 8, .role = std::vector<value_role>{value_role::external, output}};
+    simulated_device device;
+    stream_executor run(device, doubled, options, recycle{}, synthetic_kernel{});
+    alignas(64) std::array<std::byte, 8> bound{}, taken{};
+    run.bind(0, bound);
+    run.take(0, taken);
+    device.lose_after(1);
+    CHECK_THROWS_AS(run.run(), run_error);
+    REQUIRE(device.is_lost());
+    auto const calls = device.calls();
+    CHECK_THROWS_AS(run.take(0, taken), precondition_error);
     CHECK(device.calls() == calls);
 }
 
