@@ -46,6 +46,9 @@ TEST_CASE("while kernels may run there are no outputs, and afterwards the state 
         CHECK(its.is_running());
         CHECK((!its.has_work() && !its.has_outputs()));
         CHECK(its.start() == run_state::running); // a second caller is refused
+        CHECK_THROWS_AS(its.queue(), precondition_error);
+        CHECK_THROWS_AS(its.make_outputs(), precondition_error);
+        CHECK_THROWS_AS(its.lose(), precondition_error);
         CHECK(its.is_running());
     }
     CHECK(its.now() == run_state::done);

@@ -83,7 +83,7 @@ public:
 
 private:
     void set(run_state to) noexcept { std::atomic_ref(now_).store(to, std::memory_order_release); }
-    /// Work on work, and a run after a run, change nothing.
+    /// By queue(), make_outputs() or lose().
     /// Throws: precondition_error for a transition that is not drawn.
     void enter(run_state to)
     {
@@ -96,11 +96,11 @@ private:
     {
         using enum run_state;
         switch (from) {
-        case empty: return to == empty || to == loading || to == lost;
-        case loading: return to == loading || to == empty || to == queued;
-        case queued: return to == queued || to == done || to == loading;
-        case done: return to == queued || to == empty;
-        case running: return true;
+        case empty: return to == loading || to == lost;
+        case loading: return to == loading || to == queued;
+        case queued:
+        case done: return to == queued;
+        case running: return false;
         case lost: return to == lost;
         }
         return false;
