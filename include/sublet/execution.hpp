@@ -14,7 +14,7 @@
 
 // Executors.
 #include <sublet/execution/errors.hpp>      // what a run throws                        run_error
-#include <sublet/execution/memory_source.hpp> // where memory comes from              memory_source
+#include <sublet/execution/memory_source.hpp> // where memory comes from               memory_source
 #include <sublet/execution/run_options.hpp> // options and report of a run              executor_options
 #include <sublet/execution/digest.hpp>      // digests of bytes, and noise              digest(), fill_noise()
 #include <sublet/execution/storage.hpp>     // storage of values, in three modes        no_plan, recycle, arena

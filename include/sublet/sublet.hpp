@@ -62,7 +62,7 @@
 
 // Offsets.
 #include <sublet/core/placement_problem.hpp> // sizes and live ranges, input of place()  placement_problem
-#include <sublet/placement/search_callbacks.hpp> // a stop, and progress        stop_request
+#include <sublet/placement/search_callbacks.hpp> // to stop a search, and to follow it   stop_request
 #include <sublet/placement/place.hpp>        // offsets for them; pools in one memory    place()
 
 // Checkers.

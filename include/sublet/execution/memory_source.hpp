@@ -53,12 +53,13 @@ public:
         }
     }
 
-    /// Bytes of the resource.
+    /// So many bytes of the resource.
+    /// Throws: what the resource throws.
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) const
     {
         return actions_->allocate(resource_, bytes, alignment);
     }
-    /// Returns them.
+    /// Gives them back.
     void deallocate(void* block, std::size_t bytes, std::size_t alignment) const
     {
         actions_->deallocate(resource_, block, bytes, alignment);

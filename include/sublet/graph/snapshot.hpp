@@ -46,6 +46,8 @@ namespace detail {
 template <class Effects>
 [[nodiscard]] snapshot recorded(edge_meaning edges, csr_graph successors, std::size_t values,
                                 Effects& effects);
+/// So many nodes.
+/// Throws: precondition_error if they are more than 2^32 - 2.
 [[nodiscard]] csr_graph without_edges(std::size_t nodes);
 
 } // namespace detail

@@ -21,10 +21,13 @@ SUBLET_DECL void snapshot::record(bool has_edge_meaning, void const* told,
         has_edge_meaning || !has_edges,
         "sublet: a program with edges has to say what they mean: give it the member edges(), which "
         "returns edge_meaning::order or edge_meaning::control_flow");
-    node_id with_edge = 0;
-    while (has_edges && successors_[with_edge].empty()) ++with_edge;
+    auto first_with_edge = [this] {
+        node_id n = 0;
+        while (successors_[n].empty()) ++n;
+        return n;
+    };
     SUBLET_EXPECTS(edges_ != edge_meaning::none || !has_edges,
-                   "sublet: edges() says that a program has no edges, but node % has one", with_edge);
+                   "sublet: edges() says that a program has no edges, but node % has one", first_with_edge());
     bool const is_list = edges_ == edge_meaning::order ? !has_edges : nodes() == 0;
     if (is_list) edges_ = edge_meaning::none;
     predecessors_ = has_edges ? successors_.transposed(nodes()) : successors_;
