@@ -1024,29 +1024,6 @@ maybe trilu(call const& c)
     return found;
 }
 
-maybe one_hot(call const& c)
-{
-    auto const *indexes = c.known(0), *depth = c.known(1), *values = c.known(2);
-    if (indexes == nullptr || depth == nullptr || values == nullptr) return {};
-    if (is_real(indexes->element) || is_real(depth->element) || count_of(*depth) != 1 ||
-        count_of(*values) != 2)
-        return {};
-    std::int64_t const n = depth->whole[0];
-    auto const axis = axis_in(c.number("axis", -1), indexes->size.size() + 1);
-    if (!axis || n < 0 || bits_of(n) > most_known_elements) return {};
-    sizes size = indexes->size;
-    size.insert(size.begin() + static_cast<std::ptrdiff_t>(*axis), n);
-    auto found = filled(*values, 0, size);
-    if (!found) return {};
-    around_axis const to(size, *axis);
-    for (std::size_t o = 0; o != to.outer; ++o)
-        for (std::size_t i = 0; i != to.inner; ++i) {
-            auto const row = axis_in(indexes->whole[o * to.inner + i], to.items); // others have no one
-            if (row) set(*found, to.at(o, *row, i), *values, 1);
-        }
-    return found;
-}
-
 // --- elementwise -------------------------------------------------------------------------------------------
 
 /// Calls `make` with the result and an element of each operand for each element of the result. False: not
@@ -1287,8 +1264,8 @@ maybe folded(call const& c, whole_operation whole, Real real)
 }
 
 maybe add_all(call const& c) { return folded(c, sum, real_sum); }
-maybe least_of_all(call const& c) { return folded(c, least, real_least); }
-maybe most_of_all(call const& c) { return folded(c, most, real_most); }
+maybe smallest_of_all(call const& c) { return folded(c, least, real_least); }
+maybe greatest_of_all(call const& c) { return folded(c, most, real_most); }
 
 maybe mean_of_all(call const& c)
 {
@@ -1465,6 +1442,29 @@ maybe cast_like(call const& c)
     auto const* x = c.known(0);
     if (x == nullptr) return {};
     return cast_to(*x, c.element(1));
+}
+
+maybe one_hot(call const& c)
+{
+    auto const *given = c.known(0), *depth = c.known(1), *values = c.known(2);
+    if (given == nullptr || depth == nullptr || values == nullptr) return {};
+    if (count_of(*depth) != 1 || count_of(*values) != 2) return {};
+    auto const indexes = cast_to(*given, tensor::INT64), items = cast_to(*depth, tensor::INT64);
+    if (!indexes || !items) return {};
+    std::int64_t const n = items->whole[0];
+    auto const axis = axis_in(c.number("axis", -1), indexes->size.size() + 1);
+    if (!axis || n < 0 || bits_of(n) > most_known_elements) return {};
+    sizes size = indexes->size;
+    size.insert(size.begin() + static_cast<std::ptrdiff_t>(*axis), n);
+    auto found = filled(*values, 0, size);
+    if (!found) return {};
+    around_axis const to(size, *axis);
+    for (std::size_t o = 0; o != to.outer; ++o)
+        for (std::size_t i = 0; i != to.inner; ++i) {
+            auto const row = axis_in(indexes->whole[o * to.inner + i], to.items); // others have no one
+            if (row) set(*found, to.at(o, *row, i), *values, 1);
+        }
+    return found;
 }
 
 // --- along axes --------------------------------------------------------------------------------------------
@@ -1723,9 +1723,9 @@ std::unordered_map<std::string_view, one_result> const& rules()
         {"Less", less},
         {"LessOrEqual", less_or_equal},
         {"Log", logarithm},
-        {"Max", most_of_all},
+        {"Max", greatest_of_all},
         {"Mean", mean_of_all},
-        {"Min", least_of_all},
+        {"Min", smallest_of_all},
         {"Mod", mod},
         {"Mul", multiply},
         {"Neg", negate},
