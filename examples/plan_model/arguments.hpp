@@ -4,7 +4,7 @@
 
 #include "../command_line.hpp"
 #include "network.hpp"
-#include "read_onnx.hpp"
+#include "read_model.hpp"
 
 #include <sublet/core/units.hpp>
 #include <sublet/execution/cpu.hpp>
@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -26,17 +27,25 @@
 namespace plan_model {
 
 inline constexpr char usage[] =
-    "usage: plan_model MODEL.onnx [--order WORD|FILE] [--align N] [--in-place WORD]\n"
+    "usage: plan_model MODEL.onnx [--dim NAME=N]... [--value INPUT=N]... [--strict] [--inline]\n"
+    "                  [--order WORD|FILE] [--align N] [--in-place WORD]\n"
     "                  [--symbolic N_MAX | --capacity BYTES]\n"
     "                  [--semantics sequential|concurrent\n"
     "                   [--strategy offsets|slots | --handoffs [--workers N]]]\n"
-    "                  [--html FILE [--before]] [--svg FILE] [--dot FILE] [--csv FILE] [--why-peak FILE]\n"
-    "                  [--trace FILE]\n"
+    "                  [--html FILE [--before]] [--svg FILE] [--dot FILE] [--csv FILE] [--values FILE]\n"
+    "                  [--why-peak FILE] [--trace FILE]\n"
     "                  [--json] [--quiet]\n"
     "                  [--run [--check off|plan|paint|digest] [--limit BYTES]]\n"
     "\n"
     "Plans the memory of a neural network's values, proves the plan, and prints what it needs.\n"
     "\n"
+    "  --dim NAME=N       the size of a dimension that the file leaves open, by its name or as INPUT:AXIS=N.\n"
+    "                     A single open dimension, if it is the first of its inputs, is a batch of 1\n"
+    "  --value INPUT=N    what all elements of an input are, if sizes or branches depend on them\n"
+    "  --strict           refuse a file of which a result has no known size (default: it is left out, with a\n"
+    "                     remark), or declares another size than its operators make\n"
+    "  --inline           put the nodes of the model's functions in the place of their calls (default: what\n"
+    "                     lies inside a function is not planned)\n"
     "  --order WORD       the order of the nodes: file (as in the file, default), or one that may need less\n"
     "                     memory: longest-path, least-peak, exact (exhaustive search), best (of all these)\n"
     "  --order FILE       an order from a file: one node index per line, from 0 (./best is always a file)\n"
@@ -78,6 +87,7 @@ inline constexpr char usage[] =
     "  --dot FILE         draw the network for Graphviz, without weights: results of one colour can share\n"
     "                     an allocation\n"
     "  --csv FILE         write the plan: one row per buffer, id,lower,upper,size,offset\n"
+    "  --values FILE      write all results, also views: one row each, value,node,bytes,view_of,offset\n"
     "  --why-peak FILE    write which values are live at the peak, until which node, and the peak without\n"
     "                     each of them\n"
     "  --run              run with synthetic kernels in three modes and compare the results: without a plan\n"
@@ -121,12 +131,12 @@ inline bool parse_choice(std::string const& option, std::string const& word, cha
 
 struct arguments {
     std::string model;
-    std::string order, html, svg, dot, csv, why_peak, trace; ///< file names; empty: not requested
+    std::string order, html, svg, dot, csv, values, why_peak, trace; ///< file names; empty: not asked for
     sublet::byte_count alignment = 1;
     sublet::byte_count capacity = 0;  ///< 0: unlimited
     sublet::byte_count max_batch = 0; ///< 0: one plan for the batch size of the file
     bool in_place = true;
-    in_place_pairs pairs = in_place_pairs::operators;
+    model_options reading = {.pairs = in_place_pairs::operators};
     bool concurrent = false, slots = false, handoffs = false;
     std::size_t workers = 0; ///< 0: one per node
     bool run = false;
@@ -164,13 +174,46 @@ inline sublet::executor_options::checks read_check_level(std::string const& word
     throw input_error("option --check is off, plan, paint or digest, not " + quoted(word));
 }
 
+/// A name and a number out of NAME=N, where NAME may hold any character.
+///
+/// Throws: input_error.
+inline std::pair<std::string, std::int64_t> read_named_number(std::string const& option, char const* form,
+                                                              std::string const& words, std::int64_t least,
+                                                              std::int64_t most)
+{
+    auto const equal = words.rfind('=');
+    char const* const end = words.data() + words.size();
+    char const* const digits = equal == std::string::npos ? end : words.data() + equal + 1;
+    std::int64_t number = 0;
+    auto const [last, error] = std::from_chars(digits, end, number);
+    if (equal == 0 || digits == end || error != std::errc{} || last != end || number < least || number > most)
+        throw input_error("option " + option + " is " + form + " with a whole number N, not " + quoted(words));
+    return {words.substr(0, equal), number};
+}
+
+/// Throws: input_error.
+inline given_dimension read_dimension(std::string const& words)
+{
+    auto const [name, size] =
+        read_named_number("--dim", "NAME=N or INPUT:AXIS=N", words, 0, std::int64_t{1} << 40);
+    return {name, size};
+}
+
+/// Throws: input_error.
+inline given_value read_value(std::string const& words)
+{
+    constexpr auto most = std::numeric_limits<std::int64_t>::max();
+    auto const [name, element] = read_named_number("--value", "INPUT=N", words, -most, most);
+    return {name, element};
+}
+
 /// Throws: input_error.
 inline void read_in_place(arguments& args, std::string const& word)
 {
     args.in_place = word != "off";
-    if (word == "off" || word == "listed") args.pairs = in_place_pairs::listed;
-    else if (word == "on") args.pairs = in_place_pairs::operators;
-    else if (word == "softmax") args.pairs = in_place_pairs::softmax;
+    if (word == "off" || word == "listed") args.reading.pairs = in_place_pairs::listed;
+    else if (word == "on") args.reading.pairs = in_place_pairs::operators;
+    else if (word == "softmax") args.reading.pairs = in_place_pairs::softmax;
     else throw input_error("option --in-place is off, listed, on or softmax, not " + quoted(word));
 }
 
@@ -192,9 +235,14 @@ inline arguments read_arguments(int count, char const* const* words)
         else if (word == "--trace") args.trace = operand();
         else if (word == "--dot") args.dot = operand();
         else if (word == "--csv") args.csv = operand();
+        else if (word == "--values") args.values = operand();
         else if (word == "--why-peak") args.why_peak = operand();
         else if (word == "--run") args.run = true;
         else if (word == "--json") args.json = true;
+        else if (word == "--dim") args.reading.dimensions.push_back(read_dimension(operand()));
+        else if (word == "--value") args.reading.values.push_back(read_value(operand()));
+        else if (word == "--strict") args.reading.is_strict = true;
+        else if (word == "--inline") args.reading.inlines_functions = true;
         else if (word == "--quiet") args.quiet = true;
         else if (word == "--in-place") {
             read_in_place(args, operand());
@@ -241,13 +289,13 @@ inline arguments read_arguments(int count, char const* const* words)
         throw input_error("option --workers is about waiting: it needs --handoffs (see --help)");
     if (args.capacity != 0 && (args.concurrent || args.run || args.json || args.max_batch != 0 ||
                                !args.html.empty() || !args.svg.empty() || !args.dot.empty() ||
-                               !args.csv.empty() || !args.why_peak.empty() || !args.trace.empty()))
+                               !args.csv.empty() || !args.values.empty() || !args.why_peak.empty() || !args.trace.empty()))
         throw input_error(
             "option --capacity prints advice: it does not go with runs, files of one plan, --json, "
             "--symbolic or --semantics concurrent");
     if (args.max_batch != 0 &&
         (args.concurrent || args.run || !args.html.empty() || !args.svg.empty() || !args.dot.empty() ||
-         !args.csv.empty() || !args.why_peak.empty() || !args.trace.empty()))
+         !args.csv.empty() || !args.values.empty() || !args.why_peak.empty() || !args.trace.empty()))
         throw input_error(
             "option --symbolic is about every batch: it does not go with runs, files of one plan "
             "or --semantics concurrent");

@@ -99,11 +99,11 @@ void save(char const* file, std::string const& bytes)
     }
 }
 
-/// x -> y, where y has no shape yet.
-model_builder one_node()
+/// x -> y, where y has no shape yet; of a foreign operator none follows.
+model_builder one_node(char const* domain = "foreign")
 {
     model_builder d;
-    d.input("x").node("Relu", {"x"}, {"y"});
+    d.input("x").node("Relu", {"x"}, {"y"}).set_domain(domain);
     return d;
 }
 
@@ -136,7 +136,7 @@ void write_unsized()
     save("no_shape.onnx", one_node().bytes());
 
     model_builder odd_name;
-    odd_name.input("x").node("Relu", {"x"}, {"two\nlines"});
+    odd_name.input("x").node("Relu", {"x"}, {"two\nlines"}).set_domain("foreign");
     save("odd_name.onnx", odd_name.bytes());
 
     model_builder rank = one_node().shape("y");

@@ -52,6 +52,13 @@ struct value_type {
     std::vector<std::int64_t> size; ///< dimensions of a tensor; -1: unknown
 };
 
+/// A result that a plan leaves out: to the plan it has 0 bytes.
+struct unsized_result {
+    sublet::value_id value;
+    std::string why;           ///< "has no static shape"
+    bool has_no_bytes = false; ///< it is no tensor, or its elements have no fixed size: no shape would help
+};
+
 struct network {
     std::vector<operation> operations;
     std::vector<network_value> values; ///< graph inputs and initializers first, then results in node order
@@ -59,6 +66,7 @@ struct network {
     std::size_t results = 0;           ///< number of values that operations produce
     std::string not_for_any_batch;     ///< why sizes for other batches are unknown; empty: they are known
     std::vector<std::string> remarks;  ///< parts of the network that the plan does not cover
+    std::vector<unsized_result> unsized; ///< ascending by value
 
     /// Of the operation that makes the value.
     std::string kind_of(sublet::value_id v) const

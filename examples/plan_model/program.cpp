@@ -9,9 +9,10 @@
 #include "any_batch.hpp"
 #include "arguments.hpp"
 #include "choose_order.hpp"
+#include "list_values.hpp"
 #include "network.hpp"
 #include "print_advice.hpp"
-#include "read_onnx.hpp"
+#include "read_model.hpp"
 #include "run_modes.hpp"
 #include "summary.hpp"
 #include "timed_plan.hpp"
@@ -119,17 +120,25 @@ int run_any_batch(arguments const& args, network const& net, std::vector<sublet:
 
 int run(arguments const& args, std::ostream& out, std::ostream& err)
 {
-    network const net = read_onnx(args.model, args.pairs);
+    network const net = read_model(args.model, args.reading);
+    auto remark = [&] {
+        if (args.quiet) return;
+        for (std::string const& what : net.remarks) err << "plan_model: " << what << '\n';
+    };
     plan_settings wanted{args.alignment, args.in_place, {},          args.concurrent,
                          args.slots,     args.handoffs, args.workers};
     chosen_order const chosen = choose_order(args.order, net, wanted);
     std::vector<sublet::node_id> const& order = wanted.order = chosen.order;
 
-    if (args.max_batch != 0) return run_any_batch(args, net, order, out, err);
-
+    if (args.max_batch != 0) {
+        int const status = run_any_batch(args, net, order, out, err);
+        remark();
+        return status;
+    }
     if (args.capacity != 0) {
         std::ostringstream advice;
         bool const fits = print_advice(advice, args.model, net, wanted, args.capacity);
+        remark();
         if (!args.quiet) out << advice.str();
         return fits ? 0 : 1;
     }
@@ -145,8 +154,7 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     if (planned.report().naive_bytes == sublet::no_size - 1)
         throw input_error(args.model + ": its values take more bytes together than 64 bits can count");
     std::optional<mode_comparison> const ran = run_if_asked(args, net, wanted, timed);
-    if (!args.quiet)
-        for (std::string const& remark : net.remarks) err << "plan_model: " << remark << '\n';
+    remark();
     auto say = [&](std::string const& what) { err << "plan_model: " << args.model << ": " << what << '\n'; };
     if (!planned) say(explain(planned.error(), net, order, name_of));
     if (ran && !args.quiet) std::for_each(ran->remarks.begin(), ran->remarks.end(), say);
@@ -157,6 +165,7 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     auto life_of = [&](auto b) { return planned.plan.buffers[b].slot_life(); };
     if (planned) {
         write_if_asked(args.csv, [&](auto& to) { sublet::write_csv(to, planned, {.names = name_of}); });
+        write_if_asked(args.values, [&](auto& to) { list_values(to, net, planned.plan); });
         write_if_asked(args.svg, [&](auto& to) {
             sublet::write_svg(to, planned, {.names = name_of, .kinds = kind_of, .title = title});
         });
@@ -185,6 +194,7 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     summary const s{.model = args.model,
                     .operations = net.operations.size(),
                     .values = net.results,
+                    .left_out = net.unsized.size(),
                     .buffers = planned.plan.buffers.size(),
                     .per_value_bytes = per_value_bytes(net, planned.plan),
                     .naive_bytes = planned.report().naive_bytes,

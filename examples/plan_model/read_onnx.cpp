@@ -41,6 +41,7 @@ using sublet::value_role;
 struct storage {
     byte_count bytes = sublet::no_size;
     char const* why_unsized = "has no shape (run ONNX shape inference on the model first)";
+    bool has_no_bytes = false; ///< no shape would help
 };
 
 /// By number of TensorProto.DataType, so that an old header reads the types of later schemas. 0: elements
@@ -137,9 +138,9 @@ std::string text_of(value_type const& type)
 storage storage_of(value_type const& type)
 {
     if (type.what == value_type::unknown) return {};
-    if (type.what == value_type::other) return {sublet::no_size, "is no tensor, and so has no static size"};
+    if (type.what == value_type::other) return {sublet::no_size, "is no tensor, and so has no static size", true};
     unsigned const bits = element_bits(type.element);
-    if (bits == 0) return {sublet::no_size, "has no element type of a fixed size"};
+    if (bits == 0) return {sublet::no_size, "has no element type of a fixed size", type.element != 0};
     if (!type.has_rank) return {};
 
     bool is_empty = false;
@@ -242,8 +243,8 @@ enum class in_place_kernel : std::uint8_t {
 
 class reader {
 public:
-    reader(std::string const& file, onnx::ModelProto const& model, in_place_pairs pairs)
-        : file_(file), model_(model), graph_(model.graph()), standard_(model), pairs_(pairs)
+    reader(std::string const& file, onnx::ModelProto const& model, reading_options const& how)
+        : file_(file), model_(model), graph_(model.graph()), standard_(model), how_(how)
     {
     }
 
@@ -255,6 +256,7 @@ public:
         add_results();
         for (int n = 0; n != graph_.node_size(); ++n) add_operation(n);
         mark_outputs();
+        remark_unsized();
         follow_batch(file_, model_, net_);
         return std::move(net_);
     }
@@ -351,13 +353,65 @@ private:
         for (int n = 0; n != graph_.node_size(); ++n)
             for (auto const& name : graph_.node(n).output()) {
                 if (name.empty()) continue;
-                storage const size = storage_of(type_of_value(name));
-                if (size.bytes == sublet::no_size) refuse("value " + quoted(name) + ' ' + size.why_unsized);
+                storage size = storage_of(type_of_value(name));
+                if (size.bytes == sublet::no_size) {
+                    leave_out(name, size);
+                    size.bytes = 0;
+                }
                 add_value(
                     {name, size.bytes, value_role::intermediate, sublet::no_value, static_cast<node_id>(n)});
                 ++net_.results;
             }
     }
+
+    /// Of the value that is added next.
+    void leave_out(std::string const& name, storage const& size)
+    {
+        std::string why = size.why_unsized;
+        if (how_.why_open != nullptr && !size.has_no_bytes) {
+            auto const more = how_.why_open->find(name);
+            if (more != how_.why_open->end()) why = "has no known size: " + more->second;
+        }
+        if (how_.unsized == unsized_results::refused ||
+            (how_.unsized == unsized_results::refused_if_tensors && !size.has_no_bytes))
+            refuse("value " + quoted(name) + ' ' + why);
+        net_.unsized.push_back({static_cast<value_id>(net_.values.size()), why, size.has_no_bytes});
+    }
+
+    /// One remark for each of the first values that are left out, and one that names all others.
+    void remark_unsized()
+    {
+        constexpr std::size_t most = 8;
+        std::vector<std::string> readers(net_.unsized.size());
+        for (operation const& op : net_.operations)
+            for (value_id const v : op.inputs)
+                if (std::size_t const at = unsized_at(v); at != readers.size() && !readers[at].ends_with(op.label))
+                    readers[at] += (readers[at].empty() ? "read by " : ", ") + op.label;
+        std::string others;
+        for (std::size_t i = 0; i != net_.unsized.size(); ++i) {
+            unsized_result const& left = net_.unsized[i];
+            network_value const& value = net_.values[left.value];
+            std::string const& by = readers[i];
+            if (i < most)
+                net_.remarks.push_back(file_ + ": value " + quoted(value.name) + " is not planned: it " + left.why +
+                                       " (made by " + net_.operations[value.producer].label +
+                                       (by.empty() ? "" : ", ") + by + ')');
+            else others += (others.empty() ? "" : ", ") + quoted(value.name);
+        }
+        if (!others.empty())
+            net_.remarks.push_back(file_ + ": " + std::to_string(net_.unsized.size() - most) +
+                                   " more results are not planned: " + others);
+    }
+
+    /// The position of the value among those without a size, or the number of these.
+    std::size_t unsized_at(value_id v) const
+    {
+        auto const first = net_.unsized.begin(), last = net_.unsized.end();
+        auto const at = std::lower_bound(
+            first, last, v, [](unsized_result const& left, value_id w) { return left.value < w; });
+        return static_cast<std::size_t>((at != last && at->value == v ? at : last) - first);
+    }
+    bool is_unsized(value_id v) const { return unsized_at(v) != net_.unsized.size(); }
 
     void add_operation(int n)
     {
@@ -441,14 +495,16 @@ private:
                 if (i < 0 || i >= node.input_size() || node.input(static_cast<int>(i)).empty())
                     refuse(label_of(n) + " has no input " + std::to_string(i) + ", of which value " +
                            quoted(node.output(o)) + " is declared a view");
-                add_view(n, op.outputs[out], op.inputs[static_cast<std::size_t>(i)]);
+                value_id const of = op.inputs[static_cast<std::size_t>(i)];
+                if (!is_unsized(of) && !is_unsized(op.outputs[out])) add_view(n, op.outputs[out], of);
             }
         } else if (is_standard_view(node) && op.inputs.front() != sublet::no_value &&
                    op.outputs.front() != sublet::no_value) {
             byte_count const from = net_.values[op.inputs.front()].bytes;
             network_value& to = net_.values[op.outputs.front()];
             // If the sizes differ, the file is wrong; a copy is valid in either case.
-            if (from == sublet::no_size || from == to.bytes) to.alias_of = op.inputs.front();
+            bool const is_sized = !is_unsized(op.inputs.front()) && !is_unsized(op.outputs.front());
+            if (is_sized && (from == sublet::no_size || from == to.bytes)) to.alias_of = op.inputs.front();
         }
     }
 
@@ -495,14 +551,14 @@ private:
     in_place_kernel kernel_of(onnx::NodeProto const& node) const
     {
         using enum in_place_kernel;
-        if (pairs_ == in_place_pairs::listed || !standard_.contains(node)) return none;
+        if (how_.pairs == in_place_pairs::listed || !standard_.contains(node)) return none;
         std::string_view const type = node.op_type();
         if (is_one_of(of_any_operand, type)) return of_one_pass;
         if (is_one_of(of_all_operands, type)) return node.input_size() <= 2 ? of_one_pass : over_first;
         if (is_one_of(of_first_operand, type)) return over_first;
         bool const is_softmax = type == "Softmax" || type == "LogSoftmax";
         if ((type == "BatchNormalization" && normalizes_at_inference(node)) ||
-            (pairs_ == in_place_pairs::softmax && is_softmax && is_along_last_axis(node)))
+            (how_.pairs == in_place_pairs::softmax && is_softmax && is_along_last_axis(node)))
             return over_first;
         return none;
     }
@@ -668,7 +724,7 @@ private:
     onnx::ModelProto const& model_;
     onnx::GraphProto const& graph_;
     standard_operators standard_;
-    in_place_pairs pairs_;
+    reading_options how_;
     std::unordered_map<std::string, value_id> ids_;
     std::unordered_map<std::string_view, onnx::TensorProto const*> constants_;
     std::unordered_map<std::string_view, value_type> types_; // declared types by name
@@ -769,14 +825,14 @@ onnx::ModelProto parse_onnx(std::string const& file)
     return model;
 }
 
-network read_onnx(std::string const& file, onnx::ModelProto const& model, in_place_pairs pairs)
+network read_onnx(std::string const& file, onnx::ModelProto const& model, reading_options const& how)
 {
-    return reader(file, model, pairs).read();
+    return reader(file, model, how).read();
 }
 
 network read_onnx(std::string const& file, in_place_pairs pairs)
 {
-    return read_onnx(file, parse_onnx(file), pairs);
+    return read_onnx(file, parse_onnx(file), {.pairs = pairs});
 }
 
 } // namespace plan_model

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 
 namespace onnx {
 class ModelProto;
@@ -20,6 +21,20 @@ enum class in_place_pairs : std::uint8_t {
     softmax    ///< also Softmax and LogSoftmax along the last axis
 };
 
+/// What becomes of a result without a size.
+enum class unsized_results : std::uint8_t {
+    refused,            ///< the file is refused
+    refused_if_tensors, ///< so it is, but what has no bytes to plan, such as text or a sequence, is left out
+    left_out            ///< it is left out, with a remark that names the operators that read it
+};
+
+struct reading_options {
+    in_place_pairs pairs = in_place_pairs::listed;
+    unsized_results unsized = unsized_results::refused;
+    /// Of results that are left out or refused, why their sizes are not known, if more can be said.
+    std::unordered_map<std::string, std::string> const* why_open = nullptr;
+};
+
 /// Parses an ONNX file; reads it once, so it may be a pipe.
 ///
 /// Ensures: it holds a graph; nested graphs are not so deep that recursion overflows the stack.
@@ -28,13 +43,13 @@ onnx::ModelProto parse_onnx(std::string const& file);
 
 /// The network of a parsed file: structure, shapes and types, but no weights.
 ///
-/// Ensures: operations are in file order, which is a valid order; every result has a size; all declarations
-///          of a value and the length of its stored data agree; a view is no larger than its base.
+/// Ensures: operations are in file order, which is a valid order; every result has a size, or is in `unsized`;
+///          all declarations of a value and the length of its stored data agree; a view is no larger than its
+///          base.
 /// Throws:  input_error, naming the file and, if there is one, the value.
-network read_onnx(std::string const& file, onnx::ModelProto const& model,
-                  in_place_pairs pairs = in_place_pairs::listed);
+network read_onnx(std::string const& file, onnx::ModelProto const& model, reading_options const& how = {});
 
-/// Calls both.
+/// Parses a file and reads it. A result without a size is refused.
 network read_onnx(std::string const& file, in_place_pairs pairs = in_place_pairs::listed);
 
 } // namespace plan_model

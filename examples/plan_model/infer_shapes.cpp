@@ -1,0 +1,800 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// Follows the nodes of a graph with a table of what is known of each name: its type, and its elements if they are
+// few and known. A graph inside sees the names of the graphs around it. A function of the model is followed as a
+// graph that is made of its nodes and the attributes of the call.
+
+#include "infer_shapes.hpp"
+
+#include "known_elements.hpp"
+#include "model_functions.hpp"
+#include "network.hpp"
+#include "newer_operators.hpp"
+#include "standard_operators.hpp"
+
+#include <onnx/defs/operator_sets.h>
+#include <onnx/defs/schema.h>
+#include <onnx/defs/shape_inference.h>
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <unordered_set>
+#include <utility>
+
+namespace plan_model {
+namespace {
+
+constexpr std::size_t most_body_nodes = 1'000'000;
+constexpr std::size_t most_elements_in_all = std::size_t{1} << 24;
+constexpr int most_dimensions = 256;
+constexpr int most_nested = 128;
+constexpr std::size_t most_known = most_known_elements;
+
+using dimension = onnx::TensorShapeProto::Dimension;
+
+bool has_shape(onnx::TypeProto const& type)
+{
+    return type.has_tensor_type() && type.tensor_type().has_shape();
+}
+
+google::protobuf::RepeatedPtrField<dimension> const& dims_of(onnx::TypeProto const& type)
+{
+    return type.tensor_type().shape().dim();
+}
+
+/// A tensor of a known element type and shape.
+bool is_full(onnx::TypeProto const& type)
+{
+    return has_shape(type) && type.tensor_type().elem_type() != 0 &&
+           std::all_of(dims_of(type).begin(), dims_of(type).end(),
+                       [](dimension const& d) { return d.has_dim_value() && d.dim_value() >= 0; });
+}
+
+/// It has no size to find: it is full, or no tensor.
+bool is_settled(onnx::TypeProto const& type)
+{
+    return is_full(type) || (type.value_case() != onnx::TypeProto::VALUE_NOT_SET && !type.has_tensor_type());
+}
+
+onnx::TypeProto tensor_type(int element)
+{
+    onnx::TypeProto type;
+    type.mutable_tensor_type()->set_elem_type(element);
+    return type;
+}
+
+onnx::TypeProto scalar_type(int element)
+{
+    onnx::TypeProto type = tensor_type(element);
+    type.mutable_tensor_type()->mutable_shape();
+    return type;
+}
+
+template <class Sizes>
+onnx::TypeProto type_of_size(int element, Sizes const& sizes)
+{
+    onnx::TypeProto type = scalar_type(element);
+    for (std::int64_t const size : sizes) {
+        auto* const d = type.mutable_tensor_type()->mutable_shape()->add_dim();
+        if (size >= 0) d->set_dim_value(size);
+    }
+    return type;
+}
+
+/// The product of the known dimensions is no number that the rules could compute with.
+bool is_too_large(onnx::TypeProto const& type)
+{
+    if (!has_shape(type)) return false;
+    if (dims_of(type).size() > most_dimensions) return true;
+    constexpr std::int64_t most = std::int64_t{1} << 60;
+    std::int64_t product = 1;
+    for (dimension const& d : dims_of(type)) {
+        if (!d.has_dim_value() || d.dim_value() <= 1) continue;
+        if (d.dim_value() > most / product) return true;
+        product *= d.dim_value();
+    }
+    return false;
+}
+
+/// What holds for both.
+onnx::TypeProto common_type(onnx::TypeProto const& a, onnx::TypeProto const& b)
+{
+    if (a.value_case() != b.value_case()) return {};
+    if (!a.has_tensor_type()) return a;
+    if (a.tensor_type().elem_type() != b.tensor_type().elem_type()) return tensor_type(0);
+    onnx::TypeProto both = tensor_type(a.tensor_type().elem_type());
+    if (!has_shape(a) || !has_shape(b) || dims_of(a).size() != dims_of(b).size()) return both;
+    auto* const shape = both.mutable_tensor_type()->mutable_shape();
+    for (int i = 0; i != dims_of(a).size(); ++i) {
+        auto* const d = shape->add_dim();
+        auto const &x = dims_of(a)[i], &y = dims_of(b)[i];
+        if (x.has_dim_value() && y.has_dim_value() && x.dim_value() == y.dim_value()) d->set_dim_value(x.dim_value());
+    }
+    return both;
+}
+
+bool is_equal(onnx::TypeProto const& a, onnx::TypeProto const& b)
+{
+    return a.SerializeAsString() == b.SerializeAsString();
+}
+
+/// Adds to `found` what only `declared` says. Returns false if they contradict each other: then `found` is kept.
+bool complete(onnx::TypeProto& found, onnx::TypeProto const& declared)
+{
+    if (declared.value_case() == onnx::TypeProto::VALUE_NOT_SET) return true;
+    if (found.value_case() == onnx::TypeProto::VALUE_NOT_SET) return found = declared, true;
+    if (found.value_case() != declared.value_case()) return false;
+    if (!found.has_tensor_type()) return true;
+    bool agree = true;
+    if (found.tensor_type().elem_type() == 0)
+        found.mutable_tensor_type()->set_elem_type(declared.tensor_type().elem_type());
+    else if (declared.tensor_type().elem_type() != 0)
+        agree = found.tensor_type().elem_type() == declared.tensor_type().elem_type();
+    if (!has_shape(declared)) return agree;
+    if (!has_shape(found)) {
+        *found.mutable_tensor_type()->mutable_shape() = declared.tensor_type().shape();
+        return agree;
+    }
+    if (dims_of(found).size() != dims_of(declared).size()) return false;
+    for (int i = 0; i != dims_of(found).size(); ++i) {
+        auto& d = *found.mutable_tensor_type()->mutable_shape()->mutable_dim(i);
+        auto const& said = dims_of(declared)[i];
+        if (!d.has_dim_value() && said.has_dim_value() && said.dim_value() >= 0) d = said;
+        else if (d.has_dim_value() && said.has_dim_value() && said.dim_value() >= 0)
+            agree = agree && d.dim_value() == said.dim_value();
+    }
+    return agree;
+}
+
+/// "FLOAT[1, ?]".
+std::string text_of(onnx::TypeProto const& type)
+{
+    if (!type.has_tensor_type()) return "no tensor";
+    int const element = type.tensor_type().elem_type();
+    std::string text = onnx::TensorProto::DataType_IsValid(element)
+                           ? onnx::TensorProto::DataType_Name(static_cast<onnx::TensorProto::DataType>(element))
+                           : "type " + std::to_string(element);
+    if (!has_shape(type)) return text;
+    text += '[';
+    for (int i = 0; i != dims_of(type).size(); ++i) {
+        if (i != 0) text += ", ";
+        text += dims_of(type)[i].has_dim_value() ? std::to_string(dims_of(type)[i].dim_value()) : "?";
+    }
+    return text + ']';
+}
+
+/// The first line of a message of the ONNX library, without its own heading.
+std::string first_line(std::string text)
+{
+    if (text.starts_with('[')) text.erase(0, std::min(text.find(']') + 1, text.size()));
+    text.erase(0, std::min(text.find_first_not_of(' '), text.size()));
+    text.erase(std::min(text.find('\n'), text.size()));
+    while (!text.empty() && (text.back() == '.' || text.back() == ' ')) text.pop_back();
+    if (text.size() > 200) text = text.substr(0, 200) + "...";
+    return text;
+}
+
+/// What is known of a name.
+struct fact {
+    onnx::TypeProto type;
+    std::shared_ptr<known_tensor const> elements = {}; ///< nullptr: unknown
+    std::string why_open = {};
+};
+
+/// The names of a graph.
+struct scope {
+    scope const* outer = nullptr;
+    std::unordered_map<std::string, fact> facts = {};
+
+    fact const* find(std::string const& name) const
+    {
+        if (name.empty()) return nullptr;
+        for (scope const* in = this; in != nullptr; in = in->outer)
+            if (auto const found = in->facts.find(name); found != in->facts.end()) return &found->second;
+        return nullptr;
+    }
+};
+
+/// The operands of a node, for the rules of the ONNX library.
+class node_context final : public onnx::InferenceContext {
+public:
+    node_context(onnx::NodeProto const& node, std::vector<fact const*> const& operands)
+        : operands_(operands), data_(operands.size()),
+          results(static_cast<std::size_t>(node.output_size()))
+    {
+        for (auto const& a : node.attribute()) attributes_.emplace(a.name(), &a);
+    }
+
+    onnx::AttributeProto const* getAttribute(std::string const& name) const override
+    {
+        auto const found = attributes_.find(name);
+        return found == attributes_.end() ? nullptr : found->second;
+    }
+    std::size_t getNumInputs() const override { return operands_.size(); }
+    onnx::TypeProto const* getInputType(std::size_t i) const override
+    {
+        fact const* const operand = at(i);
+        bool const is_known = operand != nullptr && operand->type.value_case() != onnx::TypeProto::VALUE_NOT_SET;
+        return is_known ? &operand->type : nullptr;
+    }
+    onnx::TensorProto const* getInputData(std::size_t i) const override
+    {
+        fact const* const operand = at(i);
+        if (operand == nullptr || !operand->elements) return nullptr;
+        if (!data_[i]) data_[i] = as_tensor(*operand->elements);
+        return &*data_[i];
+    }
+    onnx::SparseTensorProto const* getInputSparseData(std::size_t) const override { return nullptr; }
+    onnx::TensorShapeProto const* getSymbolicInput(std::size_t) const override { return nullptr; }
+    std::size_t getNumOutputs() const override { return results.size(); }
+    onnx::TypeProto* getOutputType(std::size_t i) override
+    {
+        if (i >= results.size()) throw std::runtime_error("it has no result " + std::to_string(i));
+        return &results[i];
+    }
+    onnx::GraphInferencer* getGraphAttributeInferencer(std::string const& name) override
+    {
+        throw std::runtime_error("its graph " + name + " is not followed");
+    }
+
+private:
+    fact const* at(std::size_t i) const
+    {
+        if (i >= operands_.size()) throw std::runtime_error("it has no operand " + std::to_string(i));
+        return operands_[i];
+    }
+
+    std::unordered_map<std::string, onnx::AttributeProto const*> attributes_;
+    std::vector<fact const*> const& operands_;
+    mutable std::vector<std::optional<onnx::TensorProto>> data_;
+
+public:
+    std::vector<onnx::TypeProto> results;
+};
+
+/// Numbers by which the ONNX library divides or with which it multiplies without a check.
+void expect_sane_attributes(onnx::NodeProto const& node)
+{
+    static constexpr std::string_view positive[] = {"strides",   "dilations",  "kernel_shape", "group",
+                                                    "blocksize", "num_groups", "num_outputs"};
+    constexpr std::int64_t most = std::int64_t{1} << 40;
+    for (auto const& a : node.attribute()) {
+        bool const is_positive = is_one_of(positive, a.name());
+        if (!is_positive && a.name() != "pads" && a.name() != "output_padding" && a.name() != "output_shape" &&
+            a.name() != "hidden_size")
+            continue;
+        auto expect = [&](std::int64_t i) {
+            if (i > most || i < (is_positive ? 1 : -most))
+                throw std::runtime_error("its attribute " + quoted(a.name()) + " is " + std::to_string(i));
+        };
+        if (a.has_i()) expect(a.i());
+        for (auto const i : a.ints()) expect(i);
+    }
+}
+
+/// By domain; the standard one is "".
+using opset_versions = std::unordered_map<std::string, std::int64_t>;
+
+template <class Imports>
+opset_versions versions_of(Imports const& imports)
+{
+    opset_versions versions;
+    for (auto const& set : imports)
+        versions.emplace(set.domain() == "ai.onnx" ? "" : set.domain(), set.version());
+    return versions;
+}
+
+class inferrer {
+public:
+    inferrer(onnx::ModelProto& model, bool is_declared_right)
+        : model_(model), functions_(model), is_declared_right_(is_declared_right)
+    {
+        onnx::OpSchemaRegistry::Instance();
+    }
+
+    inferred_shapes infer(std::vector<given_value> const& values)
+    {
+        onnx::GraphProto& graph = *model_.mutable_graph();
+        scope main;
+        add_given(graph, main, {});
+        for (given_value const& given : values) add_value(main, given);
+        auto const declared = declarations_of(graph);
+        auto const versions = versions_of(model_.opset_import());
+        for (int n = 0; n != graph.node_size(); ++n) {
+            auto& node = *graph.mutable_node(n);
+            std::vector<fact> results = follow(node, main, versions, &declared);
+            for (int i = 0; i != node.output_size(); ++i) {
+                std::string const& name = node.output(i);
+                if (name.empty()) continue;
+                fact& result = results[static_cast<std::size_t>(i)];
+                if (auto const said = declared.find(name); said != declared.end()) {
+                    onnx::TypeProto const found = result.type;
+                    if (!complete(result.type, said->second))
+                        found_.contradictions.push_back("value " + quoted(name) + " is declared as " +
+                                                        text_of(said->second) + ", but node " + std::to_string(n) +
+                                                        ' ' + quoted(node.op_type()) + " makes " + text_of(found));
+                }
+                if (!is_settled(result.type)) found_.why_open.emplace(name, result.why_open);
+                main.facts.emplace(name, std::move(result));
+            }
+        }
+        declare_results(graph, main);
+        return std::move(found_);
+    }
+
+private:
+    using declared_types = std::unordered_map<std::string, onnx::TypeProto>;
+
+    /// By name. Two declarations that contradict each other stay in the file, for its reader.
+    declared_types declarations_of(onnx::GraphProto const& graph)
+    {
+        declared_types types;
+        for (auto const* const list : {&graph.value_info(), &graph.output()})
+            for (auto const& v : *list)
+                if (auto const [known, is_new] = types.emplace(v.name(), v.type()); !is_new)
+                    if (!complete(known->second, v.type())) kept_.insert(v.name());
+        return types;
+    }
+
+    /// Inputs and stored tensors. Of the inputs beyond those that are given, the declarations are known.
+    void add_given(onnx::GraphProto const& graph, scope& in, std::vector<fact> const& inputs)
+    {
+        for (int i = 0; i != graph.input_size(); ++i) {
+            auto const& v = graph.input(i);
+            auto const at = static_cast<std::size_t>(i);
+            fact input = at < inputs.size() ? inputs[at] : fact{v.type()};
+            if (!is_settled(input.type) && input.why_open.empty()) input.why_open = "its input has an open dimension";
+            in.facts.emplace(v.name(), std::move(input));
+        }
+        for (auto const& t : graph.initializer()) {
+            fact stored{type_of_size(t.data_type(), t.dims())};
+            // A run may give an input another value than the stored one.
+            if (in.facts.count(t.name()) == 0) stored.elements = count(elements_of(t));
+            in.facts[t.name()] = std::move(stored);
+        }
+        for (auto const& t : graph.sparse_initializer())
+            in.facts[t.values().name()] = {type_of_size(t.values().data_type(), t.dims())};
+    }
+
+    /// All elements of an input are known and equal.
+    void add_value(scope& main, given_value const& given)
+    {
+        auto const& inputs = model_.graph().input();
+        auto const input = std::find_if(inputs.begin(), inputs.end(),
+                                        [&](auto const& v) { return v.name() == given.input; });
+        if (input == inputs.end()) throw input_error("no input is named " + quoted(given.input));
+        fact& known = main.facts.at(given.input);
+        if (!is_full(known.type)) throw input_error("input " + quoted(given.input) + " has no known shape, and so no elements");
+        known_tensor all{known.type.tensor_type().elem_type(), {}, {}, {}};
+        std::size_t elements = 1;
+        for (dimension const& d : dims_of(known.type)) {
+            all.size.push_back(d.dim_value());
+            elements = std::min(elements * static_cast<std::size_t>(std::min<std::int64_t>(d.dim_value(), most_known)), most_known);
+        }
+        if (elements == most_known) throw input_error("input " + quoted(given.input) + " has too many elements to give them");
+        all.whole.assign(elements, given.element);
+        // Through the type's own bytes, so that the element is one that the type holds.
+        onnx::TensorProto const stored = as_tensor(all);
+        auto elements_read = elements_of(stored);
+        if (!elements_read || elements_read->whole != all.whole)
+            throw input_error("the elements of input " + quoted(given.input) + ", " + text_of(known.type) + ", cannot be " +
+                              std::to_string(given.element));
+        known.elements = count(std::move(elements_read));
+    }
+
+    /// Keeps elements, within the limit for all of them.
+    std::shared_ptr<known_tensor const> count(std::optional<known_tensor> elements)
+    {
+        if (!elements) return nullptr;
+        std::size_t const more = elements->whole.size() + elements->real.size() + elements->size.size() + 1;
+        if (more > most_elements_in_all - elements_) return nullptr;
+        elements_ += more;
+        return std::make_shared<known_tensor const>(std::move(*elements));
+    }
+
+    /// Declares what is known of the results of nodes in the graph itself.
+    void declare_results(onnx::GraphProto& graph, scope const& in) const
+    {
+        std::unordered_map<std::string_view, onnx::ValueInfoProto*> declared;
+        for (auto& v : *graph.mutable_value_info()) declared.emplace(v.name(), &v);
+        std::unordered_map<std::string_view, onnx::ValueInfoProto*> outputs;
+        for (auto& v : *graph.mutable_output()) outputs.emplace(v.name(), &v);
+        for (auto const& node : graph.node())
+            for (auto const& name : node.output()) {
+                auto const found = in.facts.find(name);
+                if (name.empty() || found == in.facts.end() || kept_.count(name) != 0) continue;
+                if (auto const out = outputs.find(name); out != outputs.end())
+                    *out->second->mutable_type() = found->second.type;
+                auto const known = declared.find(name);
+                if (known == declared.end() && outputs.count(name) != 0) continue;
+                auto& v = known != declared.end() ? *known->second : *graph.add_value_info();
+                v.set_name(name);
+                *v.mutable_type() = found->second.type;
+            }
+    }
+
+    /// The facts of a node's results.
+    std::vector<fact> follow(onnx::NodeProto& node, scope& in, opset_versions const& versions,
+                             declared_types const* declared)
+    {
+        std::vector<fact const*> operands;
+        for (auto const& name : node.input()) operands.push_back(in.find(name));
+        std::vector<fact> results(static_cast<std::size_t>(node.output_size()));
+        std::string const domain = node.domain() == "ai.onnx" ? "" : node.domain();
+        auto const version = versions.find(domain);
+        std::int64_t const opset =
+            version == versions.end() ? std::numeric_limits<int>::max() : version->second;
+        auto const* const function = functions_.find(node);
+        bool const is_standard = domain.empty() && function == nullptr;
+
+        bool is_said = is_declared_right_ && declared != nullptr && node.output_size() != 0;
+        for (auto const& name : node.output()) {
+            auto const said = is_said && !name.empty() ? declared->find(name) : declared_types::const_iterator{};
+            is_said = is_said && (name.empty() || (said != declared->end() && is_full(said->second)));
+        }
+        bool const has_graphs = is_standard && holds_graphs(node);
+        try {
+            if (std::any_of(operands.begin(), operands.end(),
+                            [](fact const* f) { return f != nullptr && is_too_large(f->type); }))
+                throw std::runtime_error("an operand is larger than can be counted");
+            if (is_said && !has_graphs) {
+            } else if (function != nullptr) {
+                follow_function(node, *function, operands, results);
+            } else if (is_standard && node.op_type() == "If") {
+                follow_if(node, in, versions, operands, results);
+            } else if (is_standard && node.op_type() == "Loop") {
+                follow_loop(node, in, versions, operands, results);
+            } else if (is_standard && node.op_type() == "Scan") {
+                follow_scan(node, in, versions, operands, results, opset);
+            } else if (is_standard && node.op_type() == "SequenceMap") {
+                for (fact& result : results) result.type.mutable_sequence_type();
+            } else {
+                apply_rule(node, domain, opset, operands, results);
+            }
+        } catch (std::exception const& e) { // of the rules, which name no node
+            bool const is_typed = std::all_of(operands.begin(), operands.end(), [](fact const* f) {
+                return f == nullptr || f->type.value_case() != onnx::TypeProto::VALUE_NOT_SET;
+            });
+            for (fact& result : results)
+                result = {{}, nullptr, is_typed ? first_line(e.what()) : std::string{}};
+        }
+        if (is_standard && !has_graphs) add_elements(node, opset, operands, results);
+        for (std::size_t i = 0; i != results.size(); ++i) {
+            if (is_said) {
+                auto const said = declared->find(node.output(static_cast<int>(i)));
+                if (said != declared->end()) results[i].type = said->second;
+            }
+            drop_impossible(results[i].type);
+            if (!is_settled(results[i].type) && results[i].why_open.empty())
+                results[i].why_open = reason(node, operands);
+        }
+        return results;
+    }
+
+    /// A rule that computes with numbers out of the file may leave 64 bits.
+    static void drop_impossible(onnx::TypeProto& type)
+    {
+        if (!has_shape(type)) return;
+        for (auto& d : *type.mutable_tensor_type()->mutable_shape()->mutable_dim())
+            if (d.has_dim_value() && d.dim_value() < 0) d.clear_value();
+    }
+
+    static std::string reason(onnx::NodeProto const& node, std::vector<fact const*> const& operands)
+    {
+        for (std::size_t i = 0; i != operands.size(); ++i)
+            if (operands[i] != nullptr && !is_settled(operands[i]->type))
+                return "its operand " + quoted(node.input(static_cast<int>(i))) + " has no known size";
+        return "its size depends on elements that only a run knows";
+    }
+
+    void apply_rule(onnx::NodeProto const& node, std::string const& domain, std::int64_t opset,
+                    std::vector<fact const*> const& operands, std::vector<fact>& results)
+    {
+        std::vector<onnx::TypeProto const*> types;
+        std::vector<known_tensor const*> elements;
+        for (fact const* const f : operands) {
+            types.push_back(f == nullptr || f->type.value_case() == onnx::TypeProto::VALUE_NOT_SET ? nullptr
+                                                                                                    : &f->type);
+            elements.push_back(f == nullptr ? nullptr : f->elements.get());
+        }
+        expect_sane_attributes(node);
+        if (auto const own = infer_newer(node, opset, types, elements)) {
+            for (std::size_t i = 0; i != std::min(own->size(), results.size()); ++i) results[i].type = (*own)[i];
+            return;
+        }
+        auto const* const schema = onnx::OpSchemaRegistry::Schema(
+            node.op_type(), static_cast<int>(std::min<std::int64_t>(opset, std::numeric_limits<int>::max())),
+            domain);
+        if (schema == nullptr || schema->deprecated())
+            throw std::runtime_error("the rule of operator " + quoted(node.op_type()) +
+                                     (domain.empty() ? "" : " of domain " + quoted(domain)) + " is not known");
+        if (schema->has_type_and_shape_inference_function()) {
+            node_context context(node, operands);
+            schema->GetTypeAndShapeInferenceFunction()(context);
+            for (std::size_t i = 0; i != results.size(); ++i) results[i].type = std::move(context.results[i]);
+        } else if (schema->HasFunction()) {
+            onnx::FunctionProto const& body = *schema->GetFunction();
+            follow_function(node, body, operands, results);
+        }
+    }
+
+    void add_elements(onnx::NodeProto const& node, std::int64_t opset, std::vector<fact const*> const& operands,
+                      std::vector<fact>& results)
+    {
+        std::vector<onnx::TypeProto const*> types;
+        std::vector<known_tensor const*> elements;
+        for (fact const* const f : operands) {
+            types.push_back(f == nullptr || f->type.value_case() == onnx::TypeProto::VALUE_NOT_SET ? nullptr
+                                                                                                    : &f->type);
+            elements.push_back(f == nullptr ? nullptr : f->elements.get());
+        }
+        auto known = evaluate(node, opset, elements, types);
+        for (std::size_t i = 0; i != std::min(known.size(), results.size()); ++i) {
+            if (!known[i]) continue;
+            results[i].type = type_of_size(known[i]->element, known[i]->size);
+            results[i].elements = count(std::move(known[i]));
+        }
+    }
+
+    // --- graphs inside ----------------------------------------------------------------------------------
+
+    /// The facts of a graph's outputs.
+    std::vector<fact> follow_graph(onnx::GraphProto& graph, scope const* outer, opset_versions const& versions,
+                                   std::vector<fact> const& inputs)
+    {
+        if (nested_ == most_nested) throw std::runtime_error("graphs are nested too deep");
+        body_nodes_ += static_cast<std::size_t>(graph.node_size());
+        if (body_nodes_ > most_body_nodes) throw std::runtime_error("its graphs have too many nodes to follow");
+        ++nested_;
+        scope inner{outer};
+        add_given(graph, inner, inputs);
+        for (auto& node : *graph.mutable_node()) {
+            std::vector<fact> results = follow(node, inner, versions, nullptr);
+            for (int i = 0; i != node.output_size(); ++i)
+                if (!node.output(i).empty())
+                    inner.facts[node.output(i)] = std::move(results[static_cast<std::size_t>(i)]);
+        }
+        --nested_;
+        std::vector<fact> outputs;
+        for (auto const& v : graph.output()) {
+            fact const* const found = inner.find(v.name());
+            outputs.push_back(found != nullptr ? *found : fact{});
+            if (found == nullptr) outputs.back().type = v.type();
+        }
+        declare_results(graph, inner);
+        return outputs;
+    }
+
+    static onnx::GraphProto& graph_of(onnx::NodeProto& node, char const* name)
+    {
+        for (auto& a : *node.mutable_attribute())
+            if (a.name() == name && a.has_g()) return *a.mutable_g();
+        throw std::runtime_error(std::string("it has no graph ") + name);
+    }
+
+    static std::optional<bool> truth_of(fact const* f)
+    {
+        if (f == nullptr || !f->elements || f->elements->whole.size() != 1) return std::nullopt;
+        return f->elements->whole.front() != 0;
+    }
+
+    void follow_if(onnx::NodeProto& node, scope const& in, opset_versions const& versions,
+                   std::vector<fact const*> const& operands, std::vector<fact>& results)
+    {
+        auto const taken = operands.empty() ? std::nullopt : truth_of(operands.front());
+        std::vector<fact> const then = follow_graph(graph_of(node, "then_branch"), &in, versions, {}),
+                                 other = follow_graph(graph_of(node, "else_branch"), &in, versions, {});
+        for (std::size_t i = 0; i != results.size(); ++i) {
+            if (taken) {
+                auto const& from = *taken ? then : other;
+                if (i < from.size()) results[i] = from[i];
+                continue;
+            }
+            if (i >= then.size() || i >= other.size()) throw std::runtime_error("a branch has too few results");
+            results[i].type = common_type(then[i].type, other[i].type);
+            if (is_settled(results[i].type)) continue;
+            if (!is_settled(then[i].type)) results[i].why_open = "in its then_branch " + then[i].why_open;
+            else if (!is_settled(other[i].type)) results[i].why_open = "in its else_branch " + other[i].why_open;
+            else
+                results[i].why_open = "its branches make " + text_of(then[i].type) + " and " + text_of(other[i].type);
+        }
+    }
+
+    void follow_loop(onnx::NodeProto& node, scope const& in, opset_versions const& versions,
+                     std::vector<fact const*> const& operands, std::vector<fact>& results)
+    {
+        onnx::GraphProto& body = graph_of(node, "body");
+        std::size_t const carried = operands.size() < 2 ? 0 : operands.size() - 2;
+        auto const in_body = static_cast<std::size_t>(body.input_size()),
+                   out_of_body = static_cast<std::size_t>(body.output_size());
+        if (in_body != carried + 2 || out_of_body < carried + 1 || results.size() > out_of_body - 1)
+            throw std::runtime_error("its body has other values than it carries");
+        bool const begins = operands.size() < 2 || operands[1] == nullptr || truth_of(operands[1]) == true;
+        std::optional<std::int64_t> trips;
+        if (!operands.empty() && operands[0] != nullptr && operands[0]->elements &&
+            operands[0]->elements->whole.size() == 1)
+            trips = std::max<std::int64_t>(operands[0]->elements->whole.front(), 0);
+        if (operands.size() > 1 && truth_of(operands[1]) == false) trips = 0;
+
+        std::vector<fact> inputs(carried + 2);
+        inputs[0].type = scalar_type(onnx::TensorProto::INT64);
+        inputs[1].type = scalar_type(onnx::TensorProto::BOOL);
+        // If the condition holds and the body gives true whenever it gets true, it holds in every iteration.
+        if (begins) inputs[1].elements = count(known_tensor{onnx::TensorProto::BOOL, {}, {1}, {}});
+        for (std::size_t i = 0; i != carried; ++i) inputs[i + 2].type = first_type(operands[i + 2], body, i + 2);
+        std::vector<fact> const outputs = follow_until_same(body, in, versions, inputs, 2, 1, carried);
+        bool const is_counted = trips && (*trips == 0 || (begins && truth_of(&outputs[0]) == true));
+        for (std::size_t i = 0; i != results.size(); ++i) {
+            fact const& last = outputs[i + 1];
+            if (i < carried) {
+                fact const* const first = operands[i + 2];
+                if (is_counted && *trips == 0 && first != nullptr) results[i] = *first;
+                else if (is_counted || first == nullptr) results[i].type = last.type;
+                else results[i].type = common_type(first->type, last.type);
+                if (!is_settled(results[i].type))
+                    results[i].why_open = last.why_open.empty() ? "its shape changes from one iteration to the next"
+                                                                : "in its body " + last.why_open;
+                continue;
+            }
+            add_sequence(results[i], last, is_counted ? *trips : -1, 0);
+            if (!is_counted && results[i].why_open.empty())
+                results[i].why_open = "only a run knows how many iterations it makes";
+        }
+    }
+
+    /// The type of an operand that a body takes; if it has none, that which the body declares.
+    static onnx::TypeProto first_type(fact const* operand, onnx::GraphProto const& body, std::size_t input)
+    {
+        onnx::TypeProto type = operand != nullptr ? operand->type : onnx::TypeProto{};
+        if (!is_settled(type) && !has_shape(type)) complete(type, body.input(static_cast<int>(input)).type());
+        return common_type(type, type); // without names of dimensions
+    }
+
+    /// The results of a body in every iteration: its inputs from `first_input` on take the shapes that hold for
+    /// its outputs from `first_output` on, too.
+    std::vector<fact> follow_until_same(onnx::GraphProto& body, scope const& in, opset_versions const& versions,
+                                        std::vector<fact>& inputs, std::size_t first_input,
+                                        std::size_t first_output, std::size_t carried)
+    {
+        for (int round = 0;; ++round) {
+            std::vector<fact> outputs = follow_graph(body, &in, versions, inputs);
+            bool is_same = true;
+            for (std::size_t i = 0; i != carried; ++i) {
+                fact& input = inputs[first_input + i];
+                onnx::TypeProto both = common_type(input.type, outputs[first_output + i].type);
+                if (is_equal(both, input.type)) continue;
+                is_same = false;
+                if (round > 2) both = round > 3 ? onnx::TypeProto{} : tensor_type(both.tensor_type().elem_type());
+                input.type = std::move(both);
+            }
+            if (is_same || round > 5) return outputs;
+        }
+    }
+
+    /// A result that has one element of the body's along `axis` for each iteration.
+    static void add_sequence(fact& result, fact const& of_body, std::int64_t trips, std::int64_t axis)
+    {
+        result.type = of_body.type;
+        result.why_open = of_body.why_open;
+        if (!has_shape(of_body.type)) return;
+        int const rank = dims_of(of_body.type).size() + 1;
+        if (axis < 0) axis += rank;
+        if (axis < 0 || axis >= rank) throw std::runtime_error("its axis is none of the result's");
+        auto* const shape = result.type.mutable_tensor_type()->mutable_shape();
+        shape->clear_dim();
+        for (int i = 0; i != rank; ++i) {
+            auto* const d = shape->add_dim();
+            if (i == axis && trips >= 0) d->set_dim_value(trips);
+            else if (i != axis) *d = dims_of(of_body.type)[i < axis ? i : i - 1];
+        }
+    }
+
+    void follow_scan(onnx::NodeProto& node, scope const& in, opset_versions const& versions,
+                     std::vector<fact const*> const& operands, std::vector<fact>& results, std::int64_t opset)
+    {
+        // In opset 8 the first operand has the lengths, and all others begin with a batch.
+        bool const has_batch = opset < 9;
+        std::size_t const skipped = has_batch ? 1 : 0;
+        onnx::GraphProto& body = graph_of(node, "body");
+        auto const* const counted = attribute(node, "num_scan_inputs");
+        std::int64_t const scans = counted != nullptr ? counted->i() : 0;
+        std::size_t const all = operands.size() - std::min(skipped, operands.size());
+        if (scans < 1 || static_cast<std::uint64_t>(scans) > all)
+            throw std::runtime_error("its attribute 'num_scan_inputs' is " + std::to_string(scans));
+        std::size_t const carried = all - static_cast<std::size_t>(scans);
+        auto const outputs_of_body = static_cast<std::size_t>(body.output_size());
+        if (static_cast<std::size_t>(body.input_size()) != all || outputs_of_body < carried ||
+            results.size() > outputs_of_body)
+            throw std::runtime_error("its body has other values than it carries");
+        auto axis_of = [&](char const* name, std::size_t i) {
+            auto const* const axes = attribute(node, name);
+            return axes != nullptr && i < static_cast<std::size_t>(axes->ints_size())
+                       ? axes->ints(static_cast<int>(i))
+                       : std::int64_t{0};
+        };
+        auto without = [](onnx::TypeProto const& type, int axis) {
+            onnx::TypeProto rest = tensor_type(type.tensor_type().elem_type());
+            auto* const shape = rest.mutable_tensor_type()->mutable_shape();
+            for (int i = 0; i != dims_of(type).size(); ++i)
+                if (i != axis) *shape->add_dim() = dims_of(type)[i];
+            return rest;
+        };
+        std::int64_t trips = -1, batch = -1;
+        std::vector<fact> inputs(all);
+        for (std::size_t i = 0; i != all; ++i) {
+            fact const* const operand = operands[i + skipped];
+            if (operand == nullptr || !operand->type.has_tensor_type()) continue;
+            inputs[i].type = common_type(operand->type, operand->type); // without names of dimensions
+            if (!has_shape(operand->type)) continue;
+            if (has_batch) {
+                if (dims_of(inputs[i].type).empty()) throw std::runtime_error("an operand has no batch");
+                if (dims_of(inputs[i].type)[0].has_dim_value()) batch = dims_of(inputs[i].type)[0].dim_value();
+                inputs[i].type = without(inputs[i].type, 0);
+            }
+            if (i < carried) continue;
+            int const rank = dims_of(inputs[i].type).size();
+            std::int64_t axis = has_batch ? 0 : axis_of("scan_input_axes", i - carried);
+            if (axis < 0) axis += rank;
+            if (axis < 0 || axis >= rank) throw std::runtime_error("its axis is none of an operand's");
+            auto const& d = dims_of(inputs[i].type)[static_cast<int>(axis)];
+            if (d.has_dim_value()) {
+                if (trips >= 0 && trips != d.dim_value())
+                    throw std::runtime_error("its operands have " + std::to_string(trips) + " and " +
+                                             std::to_string(d.dim_value()) + " elements to scan");
+                trips = d.dim_value();
+            }
+            inputs[i].type = without(inputs[i].type, static_cast<int>(axis));
+        }
+        std::vector<fact> const outputs = follow_until_same(body, in, versions, inputs, 0, 0, carried);
+        for (std::size_t i = 0; i != results.size(); ++i) {
+            if (i < carried) {
+                onnx::TypeProto const& first = operands[i + skipped] != nullptr ? inputs[i].type : outputs[i].type;
+                results[i].type = common_type(first, outputs[i].type);
+                results[i].why_open = outputs[i].why_open;
+            } else {
+                add_sequence(results[i], outputs[i], trips, has_batch ? 0 : axis_of("scan_output_axes", i - carried));
+            }
+            if (has_batch && has_shape(results[i].type)) {
+                fact const whole = results[i];
+                add_sequence(results[i], whole, batch, 0);
+            }
+        }
+    }
+
+    // --- functions --------------------------------------------------------------------------------------
+
+    void follow_function(onnx::NodeProto const& node, onnx::FunctionProto const& function,
+                         std::vector<fact const*> const& operands, std::vector<fact>& results)
+    {
+        onnx::GraphProto body = graph_of_call(node, function);
+        std::vector<fact> inputs;
+        for (fact const* const operand : operands) inputs.push_back(operand != nullptr ? *operand : fact{});
+        inputs.resize(static_cast<std::size_t>(body.input_size()));
+        std::vector<fact> const outputs = follow_graph(body, nullptr, versions_of(function.opset_import()), inputs);
+        for (std::size_t i = 0; i != std::min(results.size(), outputs.size()); ++i) results[i] = outputs[i];
+    }
+
+    onnx::ModelProto& model_;
+    model_functions functions_;
+    bool is_declared_right_;
+    int nested_ = 0;
+    std::size_t body_nodes_ = 0, elements_ = 0;
+    std::unordered_set<std::string> kept_; // declarations that are not replaced
+    inferred_shapes found_;
+};
+
+} // namespace
+
+inferred_shapes infer_shapes(onnx::ModelProto& model, bool is_declared_right,
+                             std::vector<given_value> const& values)
+{
+    return inferrer(model, is_declared_right).infer(values);
+}
+
+} // namespace plan_model

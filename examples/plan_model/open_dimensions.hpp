@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXAMPLES_PLAN_MODEL_OPEN_DIMENSIONS_HPP
+#define SUBLET_EXAMPLES_PLAN_MODEL_OPEN_DIMENSIONS_HPP
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace onnx {
+class ModelProto;
+}
+
+namespace plan_model {
+
+/// A size for a dimension that a file leaves open.
+struct given_dimension {
+    std::string where; ///< the name of a dimension, or an input and an axis, as "image:2"
+    std::int64_t size = 0;
+};
+
+/// What was done with the open dimensions of a file.
+struct set_dimensions {
+    bool is_any_set = false;
+    std::string assumed;           ///< a sentence about the size of a batch; empty: none was assumed
+    std::vector<std::string> open; ///< that still are: "'height' (axis 2 of input 'image')"
+};
+
+/// Sets the open dimensions of a model's inputs. A name stands for one size wherever the main graph uses it. If
+/// afterwards one dimension is open, and it is the first one of each input that has it, it is a batch, of 1.
+///
+/// Ensures: a dimension below 0 and one named '?' are open and have no name.
+/// Throws:  input_error, naming the file, if no dimension is as given, or one is given twice with two sizes or
+///          has another size in the file.
+set_dimensions set_open_dimensions(std::string const& file, onnx::ModelProto& model,
+                                   std::vector<given_dimension> const& given);
+
+} // namespace plan_model
+
+#endif
