@@ -39,10 +39,12 @@ inline constexpr char usage[] =
     "\n"
     "Plans the memory of a neural network's values, proves the plan, and prints what it needs.\n"
     "\n"
-    "  --dim NAME=N       the size of a dimension that the file leaves open, by its name or as INPUT:AXIS=N.\n"
+    "  --dim NAME=N       the size of a dimension that the file leaves open, by its name or as "
+    "INPUT:AXIS=N.\n"
     "                     A single open dimension, if it is the first of its inputs, is a batch of 1\n"
     "  --value INPUT=N    what all elements of an input are, if sizes or branches depend on them\n"
-    "  --strict           refuse a file of which a result has no known size (default: it is left out, with a\n"
+    "  --strict           refuse a file of which a result has no known size (default: it is left out, with "
+    "a\n"
     "                     remark), or declares another size than its operators make\n"
     "  --inline           put the nodes of the model's functions in the place of their calls (default: what\n"
     "                     lies inside a function is not planned)\n"
@@ -187,7 +189,8 @@ inline std::pair<std::string, std::int64_t> read_named_number(std::string const&
     std::int64_t number = 0;
     auto const [last, error] = std::from_chars(digits, end, number);
     if (equal == 0 || digits == end || error != std::errc{} || last != end || number < least || number > most)
-        throw input_error("option " + option + " is " + form + " with a whole number N, not " + quoted(words));
+        throw input_error("option " + option + " is " + form + " with a whole number N, not " +
+                          quoted(words));
     return {words.substr(0, equal), number};
 }
 
@@ -287,9 +290,10 @@ inline arguments read_arguments(int count, char const* const* words)
         throw input_error("option --before is about a page: it needs --html (see --help)");
     if (args.workers != 0 && !args.handoffs)
         throw input_error("option --workers is about waiting: it needs --handoffs (see --help)");
-    if (args.capacity != 0 && (args.concurrent || args.run || args.json || args.max_batch != 0 ||
-                               !args.html.empty() || !args.svg.empty() || !args.dot.empty() ||
-                               !args.csv.empty() || !args.values.empty() || !args.why_peak.empty() || !args.trace.empty()))
+    if (args.capacity != 0 &&
+        (args.concurrent || args.run || args.json || args.max_batch != 0 || !args.html.empty() ||
+         !args.svg.empty() || !args.dot.empty() || !args.csv.empty() || !args.values.empty() ||
+         !args.why_peak.empty() || !args.trace.empty()))
         throw input_error(
             "option --capacity prints advice: it does not go with runs, files of one plan, --json, "
             "--symbolic or --semantics concurrent");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// Follows the nodes of a graph with a table of what is known of each name: its type, and its elements if they are
-// few and known. A graph inside sees the names of the graphs around it. A function of the model is followed as a
-// graph that is made of its nodes and the attributes of the call.
+// Follows the nodes of a graph with a table of what is known of each name: its type, and its elements if they
+// are few and known. A graph inside sees the names of the graphs around it. A function of the model is
+// followed as a graph that is made of its nodes and the attributes of the call.
 
 #include "infer_shapes.hpp"
 
@@ -114,7 +114,8 @@ onnx::TypeProto common_type(onnx::TypeProto const& a, onnx::TypeProto const& b)
     for (int i = 0; i != dims_of(a).size(); ++i) {
         auto* const d = shape->add_dim();
         auto const &x = dims_of(a)[i], &y = dims_of(b)[i];
-        if (x.has_dim_value() && y.has_dim_value() && x.dim_value() == y.dim_value()) d->set_dim_value(x.dim_value());
+        if (x.has_dim_value() && y.has_dim_value() && x.dim_value() == y.dim_value())
+            d->set_dim_value(x.dim_value());
     }
     return both;
 }
@@ -124,7 +125,8 @@ bool is_equal(onnx::TypeProto const& a, onnx::TypeProto const& b)
     return a.SerializeAsString() == b.SerializeAsString();
 }
 
-/// Adds to `found` what only `declared` says. Returns false if they contradict each other: then `found` is kept.
+/// Adds to `found` what only `declared` says. Returns false if they contradict each other: then `found` is
+/// kept.
 bool complete(onnx::TypeProto& found, onnx::TypeProto const& declared)
 {
     if (declared.value_case() == onnx::TypeProto::VALUE_NOT_SET) return true;
@@ -157,9 +159,10 @@ std::string text_of(onnx::TypeProto const& type)
 {
     if (!type.has_tensor_type()) return "no tensor";
     int const element = type.tensor_type().elem_type();
-    std::string text = onnx::TensorProto::DataType_IsValid(element)
-                           ? onnx::TensorProto::DataType_Name(static_cast<onnx::TensorProto::DataType>(element))
-                           : "type " + std::to_string(element);
+    std::string text =
+        onnx::TensorProto::DataType_IsValid(element)
+            ? onnx::TensorProto::DataType_Name(static_cast<onnx::TensorProto::DataType>(element))
+            : "type " + std::to_string(element);
     if (!has_shape(type)) return text;
     text += '[';
     for (int i = 0; i != dims_of(type).size(); ++i) {
@@ -205,8 +208,7 @@ struct scope {
 class node_context final : public onnx::InferenceContext {
 public:
     node_context(onnx::NodeProto const& node, std::vector<fact const*> const& operands)
-        : operands_(operands), data_(operands.size()),
-          results(static_cast<std::size_t>(node.output_size()))
+        : operands_(operands), data_(operands.size()), results(static_cast<std::size_t>(node.output_size()))
     {
         for (auto const& a : node.attribute()) attributes_.emplace(a.name(), &a);
     }
@@ -220,7 +222,8 @@ public:
     onnx::TypeProto const* getInputType(std::size_t i) const override
     {
         fact const* const operand = at(i);
-        bool const is_known = operand != nullptr && operand->type.value_case() != onnx::TypeProto::VALUE_NOT_SET;
+        bool const is_known =
+            operand != nullptr && operand->type.value_case() != onnx::TypeProto::VALUE_NOT_SET;
         return is_known ? &operand->type : nullptr;
     }
     onnx::TensorProto const* getInputData(std::size_t i) const override
@@ -266,8 +269,8 @@ void expect_sane_attributes(onnx::NodeProto const& node)
     constexpr std::int64_t most = std::int64_t{1} << 40;
     for (auto const& a : node.attribute()) {
         bool const is_positive = is_one_of(positive, a.name());
-        if (!is_positive && a.name() != "pads" && a.name() != "output_padding" && a.name() != "output_shape" &&
-            a.name() != "hidden_size")
+        if (!is_positive && a.name() != "pads" && a.name() != "output_padding" &&
+            a.name() != "output_shape" && a.name() != "hidden_size")
             continue;
         auto expect = [&](std::int64_t i) {
             if (i > most || i < (is_positive ? 1 : -most))
@@ -317,8 +320,9 @@ public:
                     onnx::TypeProto const found = result.type;
                     if (!complete(result.type, said->second))
                         found_.contradictions.push_back("value " + quoted(name) + " is declared as " +
-                                                        text_of(said->second) + ", but node " + std::to_string(n) +
-                                                        ' ' + quoted(node.op_type()) + " makes " + text_of(found));
+                                                        text_of(said->second) + ", but node " +
+                                                        std::to_string(n) + ' ' + quoted(node.op_type()) +
+                                                        " makes " + text_of(found));
                 }
                 if (!is_settled(result.type)) found_.why_open.emplace(name, result.why_open);
                 main.facts.emplace(name, std::move(result));
@@ -349,7 +353,8 @@ private:
             auto const& v = graph.input(i);
             auto const at = static_cast<std::size_t>(i);
             fact input = at < inputs.size() ? inputs[at] : fact{v.type()};
-            if (!is_settled(input.type) && input.why_open.empty()) input.why_open = "its input has an open dimension";
+            if (!is_settled(input.type) && input.why_open.empty())
+                input.why_open = "its input has an open dimension";
             in.facts.emplace(v.name(), std::move(input));
         }
         for (auto const& t : graph.initializer()) {
@@ -370,21 +375,25 @@ private:
                                         [&](auto const& v) { return v.name() == given.input; });
         if (input == inputs.end()) throw input_error("no input is named " + quoted(given.input));
         fact& known = main.facts.at(given.input);
-        if (!is_full(known.type)) throw input_error("input " + quoted(given.input) + " has no known shape, and so no elements");
+        if (!is_full(known.type))
+            throw input_error("input " + quoted(given.input) + " has no known shape, and so no elements");
         known_tensor all{known.type.tensor_type().elem_type(), {}, {}, {}};
         std::size_t elements = 1;
         for (dimension const& d : dims_of(known.type)) {
             all.size.push_back(d.dim_value());
-            elements = std::min(elements * static_cast<std::size_t>(std::min<std::int64_t>(d.dim_value(), most_known)), most_known);
+            elements = std::min(
+                elements * static_cast<std::size_t>(std::min<std::int64_t>(d.dim_value(), most_known)),
+                most_known);
         }
-        if (elements == most_known) throw input_error("input " + quoted(given.input) + " has too many elements to give them");
+        if (elements == most_known)
+            throw input_error("input " + quoted(given.input) + " has too many elements to give them");
         all.whole.assign(elements, given.element);
         // Through the type's own bytes, so that the element is one that the type holds.
         onnx::TensorProto const stored = as_tensor(all);
         auto elements_read = elements_of(stored);
         if (!elements_read || elements_read->whole != all.whole)
-            throw input_error("the elements of input " + quoted(given.input) + ", " + text_of(known.type) + ", cannot be " +
-                              std::to_string(given.element));
+            throw input_error("the elements of input " + quoted(given.input) + ", " + text_of(known.type) +
+                              ", cannot be " + std::to_string(given.element));
         known.elements = count(std::move(elements_read));
     }
 
@@ -435,7 +444,8 @@ private:
 
         bool is_said = is_declared_right_ && declared != nullptr && node.output_size() != 0;
         for (auto const& name : node.output()) {
-            auto const said = is_said && !name.empty() ? declared->find(name) : declared_types::const_iterator{};
+            auto const said =
+                is_said && !name.empty() ? declared->find(name) : declared_types::const_iterator{};
             is_said = is_said && (name.empty() || (said != declared->end() && is_full(said->second)));
         }
         bool const has_graphs = is_standard && holds_graphs(node);
@@ -499,13 +509,14 @@ private:
         std::vector<onnx::TypeProto const*> types;
         std::vector<known_tensor const*> elements;
         for (fact const* const f : operands) {
-            types.push_back(f == nullptr || f->type.value_case() == onnx::TypeProto::VALUE_NOT_SET ? nullptr
-                                                                                                    : &f->type);
+            types.push_back(
+                f == nullptr || f->type.value_case() == onnx::TypeProto::VALUE_NOT_SET ? nullptr : &f->type);
             elements.push_back(f == nullptr ? nullptr : f->elements.get());
         }
         expect_sane_attributes(node);
         if (auto const own = infer_newer(node, opset, types, elements)) {
-            for (std::size_t i = 0; i != std::min(own->size(), results.size()); ++i) results[i].type = (*own)[i];
+            for (std::size_t i = 0; i != std::min(own->size(), results.size()); ++i)
+                results[i].type = (*own)[i];
             return;
         }
         auto const* const schema = onnx::OpSchemaRegistry::Schema(
@@ -513,7 +524,8 @@ private:
             domain);
         if (schema == nullptr || schema->deprecated())
             throw std::runtime_error("the rule of operator " + quoted(node.op_type()) +
-                                     (domain.empty() ? "" : " of domain " + quoted(domain)) + " is not known");
+                                     (domain.empty() ? "" : " of domain " + quoted(domain)) +
+                                     " is not known");
         if (schema->has_type_and_shape_inference_function()) {
             node_context context(node, operands);
             schema->GetTypeAndShapeInferenceFunction()(context);
@@ -524,14 +536,14 @@ private:
         }
     }
 
-    void add_elements(onnx::NodeProto const& node, std::int64_t opset, std::vector<fact const*> const& operands,
-                      std::vector<fact>& results)
+    void add_elements(onnx::NodeProto const& node, std::int64_t opset,
+                      std::vector<fact const*> const& operands, std::vector<fact>& results)
     {
         std::vector<onnx::TypeProto const*> types;
         std::vector<known_tensor const*> elements;
         for (fact const* const f : operands) {
-            types.push_back(f == nullptr || f->type.value_case() == onnx::TypeProto::VALUE_NOT_SET ? nullptr
-                                                                                                    : &f->type);
+            types.push_back(
+                f == nullptr || f->type.value_case() == onnx::TypeProto::VALUE_NOT_SET ? nullptr : &f->type);
             elements.push_back(f == nullptr ? nullptr : f->elements.get());
         }
         auto known = evaluate(node, opset, elements, types);
@@ -545,12 +557,13 @@ private:
     // --- graphs inside ----------------------------------------------------------------------------------
 
     /// The facts of a graph's outputs.
-    std::vector<fact> follow_graph(onnx::GraphProto& graph, scope const* outer, opset_versions const& versions,
-                                   std::vector<fact> const& inputs)
+    std::vector<fact> follow_graph(onnx::GraphProto& graph, scope const* outer,
+                                   opset_versions const& versions, std::vector<fact> const& inputs)
     {
         if (nested_ == most_nested) throw std::runtime_error("graphs are nested too deep");
         body_nodes_ += static_cast<std::size_t>(graph.node_size());
-        if (body_nodes_ > most_body_nodes) throw std::runtime_error("its graphs have too many nodes to follow");
+        if (body_nodes_ > most_body_nodes)
+            throw std::runtime_error("its graphs have too many nodes to follow");
         ++nested_;
         scope inner{outer};
         add_given(graph, inner, inputs);
@@ -589,20 +602,23 @@ private:
     {
         auto const taken = operands.empty() ? std::nullopt : truth_of(operands.front());
         std::vector<fact> const then = follow_graph(graph_of(node, "then_branch"), &in, versions, {}),
-                                 other = follow_graph(graph_of(node, "else_branch"), &in, versions, {});
+                                other = follow_graph(graph_of(node, "else_branch"), &in, versions, {});
         for (std::size_t i = 0; i != results.size(); ++i) {
             if (taken) {
                 auto const& from = *taken ? then : other;
                 if (i < from.size()) results[i] = from[i];
                 continue;
             }
-            if (i >= then.size() || i >= other.size()) throw std::runtime_error("a branch has too few results");
+            if (i >= then.size() || i >= other.size())
+                throw std::runtime_error("a branch has too few results");
             results[i].type = common_type(then[i].type, other[i].type);
             if (is_settled(results[i].type)) continue;
             if (!is_settled(then[i].type)) results[i].why_open = "in its then_branch " + then[i].why_open;
-            else if (!is_settled(other[i].type)) results[i].why_open = "in its else_branch " + other[i].why_open;
+            else if (!is_settled(other[i].type))
+                results[i].why_open = "in its else_branch " + other[i].why_open;
             else
-                results[i].why_open = "its branches make " + text_of(then[i].type) + " and " + text_of(other[i].type);
+                results[i].why_open =
+                    "its branches make " + text_of(then[i].type) + " and " + text_of(other[i].type);
         }
     }
 
@@ -627,7 +643,8 @@ private:
         inputs[1].type = scalar_type(onnx::TensorProto::BOOL);
         // If the condition holds and the body gives true whenever it gets true, it holds in every iteration.
         if (begins) inputs[1].elements = count(known_tensor{onnx::TensorProto::BOOL, {}, {1}, {}});
-        for (std::size_t i = 0; i != carried; ++i) inputs[i + 2].type = first_type(operands[i + 2], body, i + 2);
+        for (std::size_t i = 0; i != carried; ++i)
+            inputs[i + 2].type = first_type(operands[i + 2], body, i + 2);
         std::vector<fact> const outputs = follow_until_same(body, in, versions, inputs, 2, 1, carried);
         bool const is_counted = trips && (*trips == 0 || (begins && truth_of(&outputs[0]) == true));
         for (std::size_t i = 0; i != results.size(); ++i) {
@@ -638,8 +655,9 @@ private:
                 else if (is_counted || first == nullptr) results[i].type = last.type;
                 else results[i].type = common_type(first->type, last.type);
                 if (!is_settled(results[i].type))
-                    results[i].why_open = last.why_open.empty() ? "its shape changes from one iteration to the next"
-                                                                : "in its body " + last.why_open;
+                    results[i].why_open = last.why_open.empty()
+                                              ? "its shape changes from one iteration to the next"
+                                              : "in its body " + last.why_open;
                 continue;
             }
             add_sequence(results[i], last, is_counted ? *trips : -1, 0);
@@ -656,11 +674,12 @@ private:
         return common_type(type, type); // without names of dimensions
     }
 
-    /// The results of a body in every iteration: its inputs from `first_input` on take the shapes that hold for
-    /// its outputs from `first_output` on, too.
-    std::vector<fact> follow_until_same(onnx::GraphProto& body, scope const& in, opset_versions const& versions,
-                                        std::vector<fact>& inputs, std::size_t first_input,
-                                        std::size_t first_output, std::size_t carried)
+    /// The results of a body in every iteration: its inputs from `first_input` on take the shapes that hold
+    /// for its outputs from `first_output` on, too.
+    std::vector<fact> follow_until_same(onnx::GraphProto& body, scope const& in,
+                                        opset_versions const& versions, std::vector<fact>& inputs,
+                                        std::size_t first_input, std::size_t first_output,
+                                        std::size_t carried)
     {
         for (int round = 0;; ++round) {
             std::vector<fact> outputs = follow_graph(body, &in, versions, inputs);
@@ -670,7 +689,8 @@ private:
                 onnx::TypeProto both = common_type(input.type, outputs[first_output + i].type);
                 if (is_equal(both, input.type)) continue;
                 is_same = false;
-                if (round > 2) both = round > 3 ? onnx::TypeProto{} : tensor_type(both.tensor_type().elem_type());
+                if (round > 2)
+                    both = round > 3 ? onnx::TypeProto{} : tensor_type(both.tensor_type().elem_type());
                 input.type = std::move(both);
             }
             if (is_same || round > 5) return outputs;
@@ -734,7 +754,8 @@ private:
             if (!has_shape(operand->type)) continue;
             if (has_batch) {
                 if (dims_of(inputs[i].type).empty()) throw std::runtime_error("an operand has no batch");
-                if (dims_of(inputs[i].type)[0].has_dim_value()) batch = dims_of(inputs[i].type)[0].dim_value();
+                if (dims_of(inputs[i].type)[0].has_dim_value())
+                    batch = dims_of(inputs[i].type)[0].dim_value();
                 inputs[i].type = without(inputs[i].type, 0);
             }
             if (i < carried) continue;
@@ -754,11 +775,13 @@ private:
         std::vector<fact> const outputs = follow_until_same(body, in, versions, inputs, 0, 0, carried);
         for (std::size_t i = 0; i != results.size(); ++i) {
             if (i < carried) {
-                onnx::TypeProto const& first = operands[i + skipped] != nullptr ? inputs[i].type : outputs[i].type;
+                onnx::TypeProto const& first =
+                    operands[i + skipped] != nullptr ? inputs[i].type : outputs[i].type;
                 results[i].type = common_type(first, outputs[i].type);
                 results[i].why_open = outputs[i].why_open;
             } else {
-                add_sequence(results[i], outputs[i], trips, has_batch ? 0 : axis_of("scan_output_axes", i - carried));
+                add_sequence(results[i], outputs[i], trips,
+                             has_batch ? 0 : axis_of("scan_output_axes", i - carried));
             }
             if (has_batch && has_shape(results[i].type)) {
                 fact const whole = results[i];
@@ -776,7 +799,8 @@ private:
         std::vector<fact> inputs;
         for (fact const* const operand : operands) inputs.push_back(operand != nullptr ? *operand : fact{});
         inputs.resize(static_cast<std::size_t>(body.input_size()));
-        std::vector<fact> const outputs = follow_graph(body, nullptr, versions_of(function.opset_import()), inputs);
+        std::vector<fact> const outputs =
+            follow_graph(body, nullptr, versions_of(function.opset_import()), inputs);
         for (std::size_t i = 0; i != std::min(results.size(), outputs.size()); ++i) results[i] = outputs[i];
     }
 

@@ -22,7 +22,8 @@ namespace plan_model {
 /// As in RFC 4180: in quotes if it needs them.
 inline std::string csv_field(std::string const& text)
 {
-    if (text.find_first_of("\",\r\n") == std::string::npos && (text.empty() || (text.front() != ' ' && text.back() != ' ')))
+    if (text.find_first_of("\",\r\n") == std::string::npos &&
+        (text.empty() || (text.front() != ' ' && text.back() != ' ')))
         return text;
     std::string quoted = "\"";
     for (char const c : text) {
@@ -46,7 +47,8 @@ inline void list_values(std::ostream& out, network const& net, sublet::memory_pl
         out << ',';
         if (value.alias_of != sublet::no_value) out << csv_field(net.values[value.alias_of].name);
         out << ',';
-        if (sublet::byte_count const offset = plan.offset_of(v); offset != sublet::no_offset) out << offset;
+        if (sublet::byte_count const offset = plan.offset_of(v); is_sized && offset != sublet::no_offset)
+            out << offset;
         out << '\n';
     }
 }

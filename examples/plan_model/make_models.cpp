@@ -2,6 +2,7 @@
 
 // make_models FOLDER: writes tiny ONNX files for the tests of plan_model; most contain one error each.
 
+#include <onnx/defs/parser.h>
 #include <onnx/onnx_pb.h>
 
 #include <cstdint>
@@ -852,6 +853,126 @@ void write_recomputable()
     }
 }
 
+/// A model in the text form of ONNX.
+void save_text(char const* file, char const* text)
+{
+    onnx::ModelProto model;
+    onnx::OnnxParser parser(text);
+    if (auto const status = parser.Parse(model); !status.IsOK()) {
+        std::fprintf(stderr, "make_models: %s: %s\n", file, status.ErrorMessage().c_str());
+        std::exit(1);
+    }
+    save(file, model.SerializeAsString());
+}
+
+/// Files without sizes: they follow from the operators, from open dimensions and from elements.
+void write_open()
+{
+    save_text("open_batch.onnx", R"(
+<ir_version: 7, opset_import: ["" : 13]>
+g (float[batch, 4] x) => (float[batch, 8] y)
+<float[4, 8] w = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}> {
+    a = Relu (x)
+    y = MatMul (a, w)
+})");
+    // The shape is computed: [batch * length, 2, 2].
+    save_text("open_two.onnx", R"(
+<ir_version: 7, opset_import: ["" : 13]>
+g (float[batch, length, 4] x, float[length] z) => (float[N, 2, 2] y)
+<int64[1] first = {0}, int64[1] second = {1}, int64[2] rest = {2, 2}> {
+    s = Shape (x)
+    b = Gather (s, first)
+    l = Gather (s, second)
+    n = Mul (b, l)
+    target = Concat <axis = 0> (n, rest)
+    a = Exp (x)
+    y = Reshape (a, target)
+})");
+    save_text("open_unnamed.onnx", R"(
+<ir_version: 7, opset_import: ["" : 13]>
+g (float[?, 4] x, float[?, 4] z) => (float[?, 4] y) {
+    y = Add (x, z)
+})");
+    save_text("open_length.onnx", R"(
+<ir_version: 7, opset_import: ["" : 13]>
+g (float[2, length] x) => (float[2, length] y) {
+    y = Relu (x)
+})");
+    save_text("open_fixed.onnx", R"(
+<ir_version: 7, opset_import: ["" : 13]>
+g (float[n, 4] x) => (float[2, 4] y) {
+    y = Relu (x)
+})");
+    // How many elements are not 0 is not known before a run; what is read of them is.
+    save_text("counted_in_a_run.onnx", R"(
+<ir_version: 7, opset_import: ["" : 13]>
+g (float[4] x) => (float[4] y, int64[1] n) {
+    found = NonZero (x)
+    shape = Shape (found)
+    last = Cast <to = 1> (found)
+    n = Identity (shape)
+    y = Relu (x)
+})");
+    save_text("text_values.onnx", R"(
+<ir_version: 7, opset_import: ["" : 13]>
+g (string[4] x, float[2] z) => (float[2] y) {
+    a = Identity (x)
+    list = SequenceConstruct (z, z)
+    y = Relu (z)
+})");
+    // Both branches have a size; one is known to run if the flag is.
+    save_text("open_choice.onnx", R"(
+<ir_version: 7, opset_import: ["" : 13]>
+g (bool flag, float[4] x) => (float[N] y) {
+    r = If (flag) <then_branch = one () => (float[N] t) { t = Relu (x) },
+                   else_branch = two () => (float[N] e) { e = Concat <axis = 0> (x, x) }>
+    y = Exp (r)
+})");
+    // Three iterations, of which each adds a row; `c` is carried, and has the same shape in each.
+    save_text("open_loop.onnx", R"(
+<ir_version: 7, opset_import: ["" : 13]>
+g (float[4] x) => (float[N, 4] rows, float[4] last)
+<int64 trips = {3}> {
+    last, rows = Loop (trips, , x) <body = b (int64 i, bool on, float[4] c) => (bool more, float[4] next, float[4] row) {
+        more = Identity (on)
+        next = Relu (c)
+        row = Exp (next)
+    }>
+})");
+    save_text("open_functions.onnx", R"(
+<ir_version: 8, opset_import: ["" : 13, "own" : 1]>
+g (float[n, 4] x) => (float[n, 4] y) {
+    a = own.twice <depth = 0> (x)
+    y = own.twice (a)
+}
+<domain: "own", opset_import: ["" : 13]>
+twice <depth> (p) => (q) {
+    t = Exp (p)
+    u = Concat <axis = 1> (t, t)
+    halves = Constant <value = int64[2] {4, 4}> ()
+    q, rest = Split <axis = 1> (u, halves)
+})");
+    save_text("open_endless.onnx", R"(
+<ir_version: 8, opset_import: ["" : 13, "own" : 1]>
+g (float[4] x) => (float[4] y) {
+    y = own.f (x)
+}
+<domain: "own", opset_import: ["" : 13, "own" : 1]>
+f (p) => (q) {
+    t = Exp (p)
+    q = own.f (t)
+})");
+    save_text("open_versions.onnx", R"(
+<ir_version: 8, opset_import: ["" : 13, "own" : 1]>
+g (float[4] x) => (float[4] y) {
+    y = own.f (x)
+}
+<domain: "own", opset_import: ["" : 17]>
+f (p) => (q) {
+    q = Exp (p)
+})");
+}
+
 /// Two branches with a high peak and a small result: the least peak runs them one after the other.
 /// Each order is a file of node indexes.
 void write_orders()
@@ -904,6 +1025,7 @@ int main(int count, char** words)
     write_shapes_as_data();
     write_batch_dimensions();
     write_recomputable();
+    write_open();
     write_orders();
     return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// Takes the functions of a model apart: a call is replaced by the function's nodes, under names of their own and
-// with the attributes of the call.
+// Takes the functions of a model apart: a call is replaced by the function's nodes, under names of their own
+// and with the attributes of the call.
 
 #include "model_functions.hpp"
 
@@ -48,8 +48,8 @@ void each_graph_inside(Nodes& nodes, Visit visit)
     }
 }
 
-/// A default for an attribute, which functions have since version 9 of the file format; older headers keep the
-/// field as it is.
+/// A default for an attribute, which functions have since version 9 of the file format; older headers keep
+/// the field as it is.
 void add_defaults(onnx::FunctionProto const& function,
                   std::unordered_map<std::string, onnx::AttributeProto>& attributes)
 {
@@ -151,7 +151,8 @@ private:
             onnx::NodeProto& node = *open.back().nodes.Mutable(open.back().next++);
             onnx::FunctionProto const* const function = functions_.find(node);
             if (function == nullptr) {
-                if (++nodes_ > most_nodes) refuse("with its functions in place it has more than 1000000 nodes");
+                if (++nodes_ > most_nodes)
+                    refuse("with its functions in place it has more than 1000000 nodes");
                 *graph.add_node() = std::move(node);
                 continue;
             }
@@ -198,7 +199,8 @@ private:
         rename_nodes(nodes);
         each_graph_inside(nodes, [&](onnx::GraphProto& graph) {
             rename_nodes(*graph.mutable_node());
-            for (auto* const list : {graph.mutable_input(), graph.mutable_output(), graph.mutable_value_info()})
+            for (auto* const list :
+                 {graph.mutable_input(), graph.mutable_output(), graph.mutable_value_info()})
                 for (auto& v : *list) rename(*v.mutable_name());
             for (auto& t : *graph.mutable_initializer()) rename(*t.mutable_name());
             for (auto& t : *graph.mutable_sparse_initializer()) rename(*t.mutable_values()->mutable_name());

@@ -21,16 +21,17 @@ private:
     std::unordered_map<std::string, onnx::FunctionProto const*> by_name_;
 };
 
-/// The nodes of a function as a graph of its own, with the attributes of the call. An operand or result that the
-/// call leaves out has the empty name.
+/// The nodes of a function as a graph of its own, with the attributes of the call. An operand or result that
+/// the call leaves out has the empty name.
 ///
 /// Complexity: O(bytes of the function and of the call's attributes that it names).
 onnx::GraphProto graph_of_call(onnx::NodeProto const& call, onnx::FunctionProto const& function);
 
-/// Puts the nodes of functions in the place of their calls, in functions and graphs inside, too. A value inside
-/// has its name behind the name of the call's first result: "y/hidden".
+/// Puts the nodes of functions in the place of their calls, in functions and graphs inside, too. A value
+/// inside has its name behind the name of the call's first result: "y/hidden".
 ///
-/// Throws: input_error, naming the file, if a function calls itself, or if the model would have more than 10^6
+/// Throws: input_error, naming the file, if a function calls itself, or if the model would have more than
+/// 10^6
 ///         nodes.
 void inline_functions(std::string const& file, onnx::ModelProto& model);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// Sets dimensions in the declarations of the main graph. A dimension with a name is one size under this name; one
-// without a name is known by its input and axis.
+// Sets dimensions in the declarations of the main graph. A dimension with a name is one size under this name;
+// one without a name is known by its input and axis.
 
 #include "open_dimensions.hpp"
 
@@ -45,8 +45,9 @@ public:
         done.is_any_set = !all.empty();
         find_open();
         if (open_.size() == 1 && open_.front().is_first_axis) {
-            done.assumed = file_ + ": dimension " + open_.front().text + " is taken for a batch of 1 (--dim " +
-                           open_.front().option + "=N for another size)";
+            done.assumed = file_ + ": dimension " + open_.front().text +
+                           " is taken for a batch of 1 (--dim " + open_.front().option +
+                           "=N for another size)";
             set_one(open_.front(), 1);
             done.is_any_set = true;
             return done;
@@ -69,7 +70,8 @@ private:
     template <class Visit>
     void each_declared(Visit visit)
     {
-        for (auto* const list : {graph_.mutable_input(), graph_.mutable_output(), graph_.mutable_value_info()})
+        for (auto* const list :
+             {graph_.mutable_input(), graph_.mutable_output(), graph_.mutable_value_info()})
             for (auto& declared : *list)
                 if (auto* const dims = dimensions_of(declared))
                     for (auto& d : *dims) visit(d);
@@ -139,7 +141,8 @@ private:
         if (input == graph_.mutable_input()->end())
             refuse("no dimension is named " + quoted(given.where) + what_is_open());
         auto* const dims = dimensions_of(*input);
-        if (dims == nullptr) refuse("input " + quoted(name) + " has no shape of which a dimension could be given");
+        if (dims == nullptr)
+            refuse("input " + quoted(name) + " has no shape of which a dimension could be given");
         if (axis < 0 || axis >= dims->size())
             refuse("input " + quoted(name) + " has no axis " + std::to_string(axis) + ", but " +
                    std::to_string(dims->size()) + " dimensions");

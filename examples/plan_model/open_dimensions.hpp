@@ -25,11 +25,13 @@ struct set_dimensions {
     std::vector<std::string> open; ///< that still are: "'height' (axis 2 of input 'image')"
 };
 
-/// Sets the open dimensions of a model's inputs. A name stands for one size wherever the main graph uses it. If
-/// afterwards one dimension is open, and it is the first one of each input that has it, it is a batch, of 1.
+/// Sets the open dimensions of a model's inputs. A name stands for one size wherever the main graph uses it.
+/// If afterwards one dimension is open, and it is the first one of each input that has it, it is a batch,
+/// of 1.
 ///
 /// Ensures: a dimension below 0 and one named '?' are open and have no name.
-/// Throws:  input_error, naming the file, if no dimension is as given, or one is given twice with two sizes or
+/// Throws:  input_error, naming the file, if no dimension is as given, or one is given twice with two sizes
+/// or
 ///          has another size in the file.
 set_dimensions set_open_dimensions(std::string const& file, onnx::ModelProto& model,
                                    std::vector<given_dimension> const& given);

@@ -12,13 +12,13 @@
 namespace plan_model {
 namespace {
 
-/// "dimensions 'height' (axis 2 of input 'image') and 'width' (...) are open: --dim gives each a size".
+/// "open are 'height' (axis 2 of input 'image') and axis 3 of input 'image' (--dim ...)".
 std::string sentence_of(std::vector<std::string> const& open)
 {
-    std::string text = open.size() == 1 ? "dimension " : "dimensions ";
+    std::string text = open.size() == 1 ? "open is " : "open are ";
     for (std::size_t i = 0; i != open.size(); ++i)
         text += (i == 0 ? "" : i + 1 == open.size() ? " and " : ", ") + open[i];
-    return text + (open.size() == 1 ? " is open: --dim gives it a size" : " are open: --dim gives each a size");
+    return text + " (--dim NAME=N or INPUT:AXIS=N gives a size)";
 }
 
 } // namespace
@@ -35,26 +35,31 @@ network read_model(std::string const& file, model_options const& how)
             throw input_error(file + ": " + e.what());
         }
     }();
-    if (how.is_strict && !found.contradictions.empty()) throw input_error(file + ": " + found.contradictions.front());
-    network net = read_onnx(file, model,
-                            {.pairs = how.pairs,
-                             .unsized = how.is_strict ? unsized_results::refused_if_tensors : unsized_results::left_out,
-                             .why_open = &found.why_open});
+    if (how.is_strict && !found.contradictions.empty())
+        throw input_error(file + ": " + found.contradictions.front());
+    network net =
+        read_onnx(file, model,
+                  {.pairs = how.pairs,
+                   .unsized = how.is_strict ? unsized_results::refused_if_tensors : unsized_results::left_out,
+                   .why_open = &found.why_open});
 
     std::vector<std::string> first;
     if (!set.assumed.empty()) first.push_back(set.assumed);
-    auto const unknown = static_cast<std::size_t>(std::count_if(
-        net.unsized.begin(), net.unsized.end(), [](unsized_result const& left) { return !left.has_no_bytes; }));
+    auto const unknown = static_cast<std::size_t>(
+        std::count_if(net.unsized.begin(), net.unsized.end(),
+                      [](unsized_result const& left) { return !left.has_no_bytes; }));
     if (unknown != 0 && unknown == net.results) {
-        std::string const why = set.open.empty() ? "the first, " + quoted(net.values[net.unsized.front().value].name) +
-                                                       ", " + net.unsized.front().why
-                                                 : sentence_of(set.open);
+        std::string const why = set.open.empty()
+                                    ? "the first, " + quoted(net.values[net.unsized.front().value].name) +
+                                          ", " + net.unsized.front().why
+                                    : sentence_of(set.open);
         throw input_error(file + ": no result has a known size: " + why);
     }
     if (unknown != 0 && !set.open.empty())
         first.push_back(file + ": " + std::to_string(unknown) + " of " + std::to_string(net.results) +
                         " results have no known size: " + sentence_of(set.open));
-    for (std::string const& contradiction : found.contradictions) first.push_back(file + ": " + contradiction);
+    for (std::string const& contradiction : found.contradictions)
+        first.push_back(file + ": " + contradiction);
     net.remarks.insert(net.remarks.begin(), first.begin(), first.end());
     return net;
 }

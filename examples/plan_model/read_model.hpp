@@ -17,12 +17,12 @@ struct model_options {
     in_place_pairs pairs = in_place_pairs::listed;
     std::vector<given_dimension> dimensions = {};
     std::vector<given_value> values = {}; ///< of inputs on which shapes or branches depend
-    bool is_strict = false;         ///< a result without a size is an error
-    bool inlines_functions = false; ///< functions of the model are replaced by their nodes
+    bool is_strict = false;               ///< a result without a size is an error
+    bool inlines_functions = false;       ///< functions of the model are replaced by their nodes
 };
 
-/// The network of a file as it is published: sizes that it does not declare are inferred. Results of which the
-/// size stays unknown are left out, with remarks.
+/// The network of a file as it is published: sizes that it does not declare are inferred. Results of which
+/// the size stays unknown are left out, with remarks.
 ///
 /// Throws: input_error, naming the file and, if there is one, the value; also if no result has a size.
 network read_model(std::string const& file, model_options const& how);

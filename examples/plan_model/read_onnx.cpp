@@ -138,7 +138,8 @@ std::string text_of(value_type const& type)
 storage storage_of(value_type const& type)
 {
     if (type.what == value_type::unknown) return {};
-    if (type.what == value_type::other) return {sublet::no_size, "is no tensor, and so has no static size", true};
+    if (type.what == value_type::other)
+        return {sublet::no_size, "is no tensor, and so has no static size", true};
     unsigned const bits = element_bits(type.element);
     if (bits == 0) return {sublet::no_size, "has no element type of a fixed size", type.element != 0};
     if (!type.has_rank) return {};
@@ -385,7 +386,8 @@ private:
         std::vector<std::string> readers(net_.unsized.size());
         for (operation const& op : net_.operations)
             for (value_id const v : op.inputs)
-                if (std::size_t const at = unsized_at(v); at != readers.size() && !readers[at].ends_with(op.label))
+                if (std::size_t const at = unsized_at(v);
+                    at != readers.size() && !readers[at].ends_with(op.label))
                     readers[at] += (readers[at].empty() ? "read by " : ", ") + op.label;
         std::string others;
         for (std::size_t i = 0; i != net_.unsized.size(); ++i) {
@@ -393,8 +395,8 @@ private:
             network_value const& value = net_.values[left.value];
             std::string const& by = readers[i];
             if (i < most)
-                net_.remarks.push_back(file_ + ": value " + quoted(value.name) + " is not planned: it " + left.why +
-                                       " (made by " + net_.operations[value.producer].label +
+                net_.remarks.push_back(file_ + ": value " + quoted(value.name) + " is not planned: it " +
+                                       left.why + " (made by " + net_.operations[value.producer].label +
                                        (by.empty() ? "" : ", ") + by + ')');
             else others += (others.empty() ? "" : ", ") + quoted(value.name);
         }

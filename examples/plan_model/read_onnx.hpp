@@ -43,7 +43,8 @@ onnx::ModelProto parse_onnx(std::string const& file);
 
 /// The network of a parsed file: structure, shapes and types, but no weights.
 ///
-/// Ensures: operations are in file order, which is a valid order; every result has a size, or is in `unsized`;
+/// Ensures: operations are in file order, which is a valid order; every result has a size, or is in
+/// `unsized`;
 ///          all declarations of a value and the length of its stored data agree; a view is no larger than its
 ///          base.
 /// Throws:  input_error, naming the file and, if there is one, the value.

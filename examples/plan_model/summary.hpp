@@ -24,9 +24,9 @@ namespace plan_model {
 struct summary {
     std::string model = {};
     std::size_t operations = 0;
-    std::size_t values = 0;   ///< results of operations
-    std::size_t left_out = 0; ///< of these, without a size
-    std::size_t buffers = 0;  ///< planned buffers, of more than 0 bytes
+    std::size_t values = 0;                 ///< results of operations
+    std::size_t left_out = 0;               ///< of these, without a size
+    std::size_t buffers = 0;                ///< planned buffers, of more than 0 bytes
     sublet::byte_count per_value_bytes = 0; ///< of one allocation a value, as without a plan
     sublet::byte_count naive_bytes = 0;     ///< of one allocation a buffer
     sublet::byte_count lower_bound_bytes = 0;
