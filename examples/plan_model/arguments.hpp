@@ -89,7 +89,7 @@ inline constexpr char usage[] =
     "  --dot FILE         draw the network for Graphviz, without weights: results of one colour can share\n"
     "                     an allocation\n"
     "  --csv FILE         write the plan: one row per buffer, id,lower,upper,size,offset\n"
-    "  --values FILE      write all results, also views: one row each, value,node,bytes,view_of,offset\n"
+    "  --values FILE      write all results, also views: one row each, value,made_by,bytes,view_of,offset\n"
     "  --why-peak FILE    write which values are live at the peak, until which node, and the peak without\n"
     "                     each of them\n"
     "  --run              run with synthetic kernels in three modes and compare the results: without a plan\n"

@@ -421,7 +421,7 @@ private:
                 if (auto const out = outputs.find(name); out != outputs.end())
                     *out->second->mutable_type() = found->second.type;
                 auto const known = declared.find(name);
-                if (known == declared.end() && outputs.count(name) != 0) continue;
+                if (known == declared.end() && outputs.count(name) != 0 && in.outer == nullptr) continue;
                 auto& v = known != declared.end() ? *known->second : *graph.add_value_info();
                 v.set_name(name);
                 *v.mutable_type() = found->second.type;
@@ -581,6 +581,8 @@ private:
             if (found == nullptr) outputs.back().type = v.type();
         }
         declare_results(graph, inner);
+        for (int i = 0; i != graph.input_size(); ++i)
+            *graph.mutable_input(i)->mutable_type() = inner.facts.at(graph.input(i).name()).type;
         return outputs;
     }
 
@@ -601,6 +603,8 @@ private:
                    std::vector<fact const*> const& operands, std::vector<fact>& results)
     {
         auto const taken = operands.empty() ? std::nullopt : truth_of(operands.front());
+        found_.taken.erase(&node); // of another iteration
+        if (taken) found_.taken.emplace(&node, *taken);
         std::vector<fact> const then = follow_graph(graph_of(node, "then_branch"), &in, versions, {}),
                                 other = follow_graph(graph_of(node, "else_branch"), &in, versions, {});
         for (std::size_t i = 0; i != results.size(); ++i) {

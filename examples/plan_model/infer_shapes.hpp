@@ -9,6 +9,7 @@
 
 namespace onnx {
 class ModelProto;
+class NodeProto;
 }
 
 namespace plan_model {
@@ -17,6 +18,7 @@ namespace plan_model {
 struct inferred_shapes {
     std::unordered_map<std::string, std::string>
         why_open;                            ///< by result of the main graph, without a full stop
+    std::unordered_map<onnx::NodeProto const*, bool> taken; ///< of each If with a known condition
     std::vector<std::string> contradictions; ///< sentences: declarations of results that were replaced
 };
 

@@ -5,6 +5,7 @@
 /// The representation of a neural network in this program. as_program and as_options describe it to the
 /// library; no other glue is needed.
 
+#include <sublet/analysis/program_tree.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/symbolic_plan.hpp>
 #include <sublet/core/units.hpp>
@@ -24,15 +25,20 @@ struct input_error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+struct network_body;
+
 struct operation {
     std::string label; ///< for messages: "node 7 (Conv)"
     std::string type;  ///< "Conv"
-    std::vector<sublet::value_id> inputs;
+    std::vector<sublet::value_id> inputs;       ///< operands, and what the graphs inside read
     std::vector<sublet::value_id> outputs;      ///< `no_value`: an absent optional result
     std::vector<sublet::value_id> mutated;      ///< inputs that are also written
     std::vector<sublet::value_id> overwritable; ///< inputs that the first output may overwrite
     sublet::byte_count flops = 0;               ///< 0: unknown
     bool may_recompute = false; ///< it is known to be a function of its inputs, without other effects
+    std::vector<network_body> bodies; ///< graphs inside that are planned; adjacent branches are one choice
+    std::vector<sublet::value_id> read_before;   ///< operands that it reads before the bodies run
+    sublet::value_id scratch = sublet::no_value; ///< storage of its bodies, if it is planned as one step
 };
 
 struct network_value {
@@ -42,6 +48,7 @@ struct network_value {
     sublet::value_id alias_of = sublet::no_value;
     sublet::node_id producer = sublet::no_node; ///< none: a graph input or an initializer
     sublet::affine_bytes of_any_batch = sublet::affine_bytes::unknown(); ///< if known
+    bool is_bound = false; ///< of a body: each iteration copies into it
 };
 
 /// The merged declarations of a value.
@@ -79,20 +86,34 @@ struct network {
     }
 };
 
+/// A graph inside an operation: a branch of If, the body of Loop or Scan.
+struct network_body {
+    sublet::program_body::run_kind kind = sublet::program_body::run_kind::once;
+    network program;
+    std::vector<sublet::program_body::capture> captures; ///< values of the network around it
+    std::vector<sublet::program_body::binding> bindings; ///< carried values, and results
+};
+
+/// What an operation without bodies does; of one with bodies, what all of them do together.
+inline void add_effects(network const& net, operation const& op, sublet::effect_sink& step)
+{
+    for (auto v : op.inputs) step.use(v);
+    for (auto v : op.outputs)
+        if (net.is_view(v)) step.view(v);
+        else step.def(v);
+    if (op.scratch != sublet::no_value) step.def(op.scratch);
+    for (auto v : op.mutated) step.write(v);
+    for (auto v : op.overwritable) step.may_overwrite(v, op.outputs.front());
+    step.may_recompute(op.may_recompute);
+    step.only_views(); // a reshape reads its shape; writes are in `mutated`
+}
+
+/// The network alone: what lies inside an operation is part of it.
 inline sublet::snapshot as_program(network const& net)
 {
-    return sublet::sequence(net.operations.size(), net.values.size(),
-                            [&](auto op, sublet::effect_sink& step) {
-                                operation const& node = net.operations[op];
-                                for (auto v : node.inputs) step.use(v);
-                                for (auto v : node.outputs)
-                                    if (net.is_view(v)) step.view(v);
-                                    else step.def(v);
-                                for (auto v : node.mutated) step.write(v);
-                                for (auto v : node.overwritable) step.may_overwrite(v, node.outputs.front());
-                                step.may_recompute(node.may_recompute);
-                                step.only_views(); // a reshape reads its shape; writes are in `mutated`
-                            });
+    return sublet::sequence(net.operations.size(), net.values.size(), [&](auto n, sublet::effect_sink& step) {
+        add_effects(net, net.operations[n], step);
+    });
 }
 
 /// The options refer to the network.

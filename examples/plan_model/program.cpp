@@ -11,11 +11,13 @@
 #include "choose_order.hpp"
 #include "list_values.hpp"
 #include "network.hpp"
+#include "plan_bodies.hpp"
 #include "print_advice.hpp"
 #include "read_model.hpp"
 #include "run_modes.hpp"
 #include "summary.hpp"
 #include "timed_plan.hpp"
+#include "walk_bodies.hpp"
 
 #include <sublet/reporting/csv.hpp>
 #include <sublet/reporting/dot.hpp>
@@ -118,15 +120,104 @@ int run_any_batch(arguments const& args, network const& net, std::vector<sublet:
     return planned.report().is_checked && bool(planned) ? 0 : 1;
 }
 
+/// How often to walk, so that all walks together touch about 2^28 bytes.
+std::size_t walks_for(sublet::byte_count bytes)
+{
+    return static_cast<std::size_t>(
+        std::clamp<sublet::byte_count>((sublet::byte_count{1} << 28) / (bytes + 1), 1, 64));
+}
+
+/// A network with graphs inside, in the order of the file.
+int run_with_bodies(arguments const& args, network const& net, plan_settings const& wanted, std::ostream& out,
+                    std::ostream& err)
+{
+    planned_bodies const all = plan_with_bodies(net, wanted);
+    sublet::planned_nested const& planned = all.planned;
+    auto name_of = [&](auto v) { return all.name_of(v); };
+    auto kind_of = [&](auto v) { return all.kind_of(v); };
+    auto label_of = [&](auto s) { return all.label_of(s); };
+    auto say = [&](std::string const& what) { err << "plan_model: " << args.model << ": " << what << '\n'; };
+    if (!planned) {
+        std::ostringstream why;
+        why << planned.error();
+        for (auto v : {planned.error().value(), planned.error().other()})
+            if (v != sublet::no_value && v < planned.flat.value_of.size())
+                why << " (value " << v << " is " << quoted(name_of(v)) << ')';
+        throw input_error(args.model + ": " + std::move(why).str());
+    }
+    summary s{.model = args.model,
+              .lower_bound_bytes = planned.report().lower_bound_bytes,
+              .arena_bytes = planned.report().arena_bytes,
+              .planning_ms = all.milliseconds,
+              .verified = all.is_verified()};
+    s.naive_bytes = planned.report().naive_bytes;
+    s.buffers = planned.plan.buffers.size();
+    s.bodies.emplace(all.of.networks.size() - 1, planned.copies.size(), planned.flat.moves.size());
+    for (network const* const each : all.of.networks) {
+        s.operations += each->operations.size();
+        s.values += each->results;
+        s.left_out += each->unsized.size();
+    }
+    for (sublet::value_id v = 0; v != planned.flat.first_spare; ++v)
+        if (planned.plan.buffer_of[v] != sublet::no_buffer && all.base_of(v) == sublet::no_value)
+            s.per_value_bytes += std::min(all.value(v).bytes, sublet::no_size - 1 - s.per_value_bytes);
+    if (args.run) {
+        body_walker walker(all);
+        sublet::byte_count const bytes = walker.bytes();
+        if (bytes > args.limit)
+            throw limit_exceeded("a run keeps each value by itself and in the arena, in " +
+                                 std::to_string(bytes) + " bytes, more than the limit of " +
+                                 std::to_string(args.limit) + " (see --limit)");
+        s.bodies->walks = walker.run(walks_for(bytes));
+        if (!s.bodies->walks->is_identical()) say(s.bodies->walks->fault);
+    }
+    if (!args.quiet)
+        for (std::string const& what : net.remarks) err << "plan_model: " << what << '\n';
+
+    std::string const title = std::filesystem::path(args.model).filename().string();
+    write_if_asked(args.csv, [&](auto& to) { sublet::write_csv(to, planned, {.names = name_of}); });
+    write_if_asked(args.values, [&](auto& to) { list_values(to, all); });
+    write_if_asked(args.svg, [&](auto& to) {
+        sublet::write_svg(to, planned, {.names = name_of, .kinds = kind_of, .title = title});
+    });
+    write_if_asked(args.trace, [&](auto& to) { sublet::write_trace(to, planned, {.names = name_of}); });
+    write_if_asked(args.html, [&](auto& to) {
+        sublet::html_options page{.names = name_of, .kinds = kind_of, .steps = label_of, .title = title};
+        if (!args.before) {
+            sublet::write_html(to, planned, page);
+            return;
+        }
+        plan_settings plain = wanted;
+        plain.in_place = false;
+        page.before = "not in place";
+        page.after = "planned";
+        sublet::write_html(to, plan_with_bodies(net, plain).planned, planned, page);
+    });
+    write_if_asked(args.dot, [&](auto& to) {
+        sublet::write_dot(to, planned.flat.program, {.names = name_of, .steps = label_of, .title = title});
+    });
+    write_if_asked(args.why_peak, [&](auto& to) {
+        sublet::write_why_peak(to, sublet::why_peak(planned.flat.program, planned.plan),
+                               {.names = name_of, .steps = label_of});
+    });
+    if (!args.quiet) print(out, s, args.json);
+    return s.is_good() ? 0 : 1;
+}
+
 int run(arguments const& args, std::ostream& out, std::ostream& err)
 {
-    network const net = read_model(args.model, args.reading);
+    network net = read_model(args.model, args.reading);
     auto remark = [&] {
         if (args.quiet) return;
         for (std::string const& what : net.remarks) err << "plan_model: " << what << '\n';
     };
     plan_settings wanted{args.alignment, args.in_place, {},          args.concurrent,
                          args.slots,     args.handoffs, args.workers};
+    if (has_bodies(net)) {
+        if (!args.concurrent && args.order.empty() && args.max_batch == 0 && args.capacity == 0)
+            return run_with_bodies(args, net, wanted, out, err);
+        add_scratch(args.model, net, wanted);
+    }
     chosen_order const chosen = choose_order(args.order, net, wanted);
     std::vector<sublet::node_id> const& order = wanted.order = chosen.order;
 

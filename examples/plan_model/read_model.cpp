@@ -41,7 +41,8 @@ network read_model(std::string const& file, model_options const& how)
         read_onnx(file, model,
                   {.pairs = how.pairs,
                    .unsized = how.is_strict ? unsized_results::refused_if_tensors : unsized_results::left_out,
-                   .why_open = &found.why_open});
+                   .why_open = &found.why_open,
+                   .taken = &found.taken});
 
     std::vector<std::string> first;
     if (!set.assumed.empty()) first.push_back(set.assumed);

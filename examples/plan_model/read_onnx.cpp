@@ -20,6 +20,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <sstream>
 #include <string_view>
 #include <unordered_map>
@@ -197,28 +198,29 @@ stored_elements elements_in(onnx::TensorProto const& t)
     return found;
 }
 
-/// The names that the graphs inside a node (the branches of If, the body of Loop) use and do not define.
-std::vector<std::string> captured_names(onnx::NodeProto const& node)
+/// The names that graphs (the branches of If, the body of Loop) use and do not define.
+std::vector<std::string> captured_names(std::vector<onnx::GraphProto const*> const& graphs)
 {
     struct scope {
         onnx::GraphProto const* graph;
-        std::size_t outer; // index of the enclosing scope; its own index for the graph around `node`
+        std::size_t outer; // index of the enclosing scope; its own index for one of `graphs`
         std::unordered_set<std::string_view> defines;
     };
     std::vector<scope> scopes;
     auto enter = [&](onnx::NodeProto const& n, std::size_t outer) {
         for (auto const& a : n.attribute()) {
-            if (a.has_g()) scopes.push_back({&a.g(), std::min(outer, scopes.size()), {}});
-            for (auto const& g : a.graphs()) scopes.push_back({&g, std::min(outer, scopes.size()), {}});
+            if (a.has_g()) scopes.push_back({&a.g(), outer, {}});
+            for (auto const& g : a.graphs()) scopes.push_back({&g, outer, {}});
         }
     };
     std::vector<std::string> captured;
     auto look_up = [&](std::string const& name, std::size_t from) {
+        if (name.empty()) return; // an operand that is left out
         for (std::size_t i = from; !scopes[i].defines.count(name); i = scopes[i].outer)
             if (scopes[i].outer == i) return captured.push_back(name);
     };
 
-    enter(node, ~std::size_t{0});
+    for (auto const* const g : graphs) scopes.push_back({g, scopes.size(), {}});
     for (std::size_t i = 0; i != scopes.size(); ++i) { // grows during the loop
         onnx::GraphProto const& g = *scopes[i].graph;
         auto& defines = scopes[i].defines;
@@ -235,6 +237,17 @@ std::vector<std::string> captured_names(onnx::NodeProto const& node)
     return captured;
 }
 
+/// The graphs in the attributes of a node.
+std::vector<onnx::GraphProto const*> graphs_in(onnx::NodeProto const& node)
+{
+    std::vector<onnx::GraphProto const*> graphs;
+    for (auto const& a : node.attribute()) {
+        if (a.has_g()) graphs.push_back(&a.g());
+        for (auto const& g : a.graphs()) graphs.push_back(&g);
+    }
+    return graphs;
+}
+
 /// How a kernel of an operator reads operands of the type and shape of its result.
 enum class in_place_kernel : std::uint8_t {
     none,        ///< it may read them after it has begun to write
@@ -247,23 +260,50 @@ public:
     reader(std::string const& file, onnx::ModelProto const& model, reading_options const& how)
         : file_(file), model_(model), graph_(model.graph()), standard_(model), how_(how)
     {
+        find_random_functions();
+    }
+
+    /// Of a graph inside a node. `where`: "in then_branch of node 7 (If)".
+    reader(reader const& outer, onnx::GraphProto const& graph, std::string where)
+        : file_(outer.file_), model_(outer.model_), graph_(graph), standard_(outer.standard_),
+          how_(outer.how_), outer_(&outer), where_(std::move(where))
+    {
     }
 
     network read()
     {
-        find_random_functions();
-        declare_all();
-        add_given_values();
-        add_results();
-        for (int n = 0; n != graph_.node_size(); ++n) add_operation(n);
+        declare_values();
+        read_operations();
         mark_outputs();
-        remark_unsized();
         follow_batch(file_, model_, net_);
         return std::move(net_);
     }
 
 private:
+    void declare_values()
+    {
+        declare_all();
+        add_given_values();
+        if (outer_ != nullptr)
+            for (std::string const& name : captured_names({&graph_}))
+                if (ids_.count(name) == 0) capture(outer_->ids_.at(name));
+        add_results();
+    }
+
+    void read_operations()
+    {
+        for (int n = 0; n != graph_.node_size(); ++n) add_operation(n);
+        remark_unsized();
+    }
+
     [[noreturn]] void refuse(std::string const& what) const { throw input_error(file_ + ": " + what); }
+
+    /// The operation that a node is; before it may be one that brings an iteration its elements.
+    node_id operation_of(int n) const { return static_cast<node_id>(n) + lead_; }
+    onnx::NodeProto const& node_of(node_id operation) const
+    {
+        return graph_.node(static_cast<int>(operation - lead_));
+    }
 
     std::string label_of(int n) const
     {
@@ -272,7 +312,7 @@ private:
         label += std::to_string(n);
         if (!node.name().empty()) label += ' ' + quoted(node.name());
         std::string const type = quoted(node.op_type());
-        return label + " (" + type.substr(1, type.size() - 2) + ')';
+        return label + " (" + type.substr(1, type.size() - 2) + ')' + where_;
     }
 
     void declare(std::string const& name, value_type const& declared)
@@ -304,7 +344,8 @@ private:
     {
         for (auto const& v : graph_.input()) declare(v.name(), type_of(v.type()));
         for (auto const& v : graph_.value_info()) declare(v.name(), type_of(v.type()));
-        for (auto const& v : graph_.output()) declare(v.name(), type_of(v.type()));
+        if (outer_ == nullptr)
+            for (auto const& v : graph_.output()) declare(v.name(), type_of(v.type()));
         for (auto const& t : graph_.initializer()) declare_stored(t.name(), t);
         for (auto const& t : graph_.sparse_initializer())
             declare(t.values().name(), type_of(t.values().data_type(), t.dims()));
@@ -359,8 +400,7 @@ private:
                     leave_out(name, size);
                     size.bytes = 0;
                 }
-                add_value(
-                    {name, size.bytes, value_role::intermediate, sublet::no_value, static_cast<node_id>(n)});
+                add_value({name, size.bytes, value_role::intermediate, sublet::no_value, operation_of(n)});
                 ++net_.results;
             }
     }
@@ -439,11 +479,9 @@ private:
         if (attribute(node, "may_inplace") == nullptr) add_standard_pairs(node, op);
 
         op.may_recompute = may_recompute(node, standard_.opset(), true);
-        std::vector<std::string> const captured = captured_names(node);
+        std::vector<std::string> const captured = captured_names(graphs_in(node));
         for (auto const& name : captured) op.inputs.push_back(used_value(name, n));
-        if (holds_graphs(node))
-            net_.remarks.push_back(file_ + ": " + op.label +
-                                   " contains subgraphs, and their values are not planned");
+        if (holds_graphs(node)) add_bodies(n, op);
         net_.operations.push_back(std::move(op));
     }
 
@@ -454,9 +492,9 @@ private:
         if (found == ids_.end())
             refuse(label_of(by) + " uses value " + quoted(name) + ", which nothing defines");
         node_id const producer = net_.values[found->second].producer;
-        if (producer != sublet::no_node && producer >= static_cast<node_id>(by))
+        if (producer != sublet::no_node && producer >= operation_of(by))
             refuse("the graph is not in topological order: " + label_of(by) + " uses value " + quoted(name) +
-                   ", which " + label_of(static_cast<int>(producer)) + " defines");
+                   ", which " + label_of(static_cast<int>(producer - lead_)) + " defines");
         return found->second;
     }
 
@@ -549,6 +587,15 @@ private:
         }
     }
 
+    /// A body may overwrite a carried value, and a captured one as the network around it may.
+    bool is_owned(value_id v) const
+    {
+        if (net_.values[v].is_bound) return true;
+        auto const found =
+            std::find_if(captures_.begin(), captures_.end(), [v](auto c) { return c.inner == v; });
+        return found != captures_.end() && outer_->may_be_overwritten(found->outer);
+    }
+
     /// What --in-place on assumes of the kernel of a standard operator.
     in_place_kernel kernel_of(onnx::NodeProto const& node) const
     {
@@ -599,8 +646,9 @@ private:
     {
         for (;; v = net_.values[v].alias_of) {
             node_id const producer = net_.values[v].producer;
-            if (producer == sublet::no_node) return false;
-            auto const& node = graph_.node(static_cast<int>(producer));
+            if (producer == sublet::no_node) return is_owned(v);
+            if (producer < lead_) return true;
+            auto const& node = node_of(producer);
             if (!net_.is_view(v)) return !standard_.contains(node) || node.op_type() != "Constant";
             if (attribute(node, "alias_of_input") != nullptr) return false;
         }
@@ -662,8 +710,9 @@ private:
     {
         for (auto const* inner : with_inner_nodes(node)) {
             if (attribute(*inner, "writes_input") != nullptr) return false;
-            auto const own = may_run_again_.find(function_name(inner->domain(), inner->op_type()));
-            if (own != may_run_again_.end()) {
+            auto const& functions = root().may_run_again_;
+            auto const own = functions.find(function_name(inner->domain(), inner->op_type()));
+            if (own != functions.end()) {
                 if (!own->second) return false;
                 continue;
             }
@@ -703,13 +752,261 @@ private:
         if (auto const found = constants_.find(name); found != constants_.end()) tensor = found->second;
         auto const id = ids_.find(name);
         if (id != ids_.end() && id->second < static_cast<value_id>(graph_.input_size())) return false;
-        if (id != ids_.end() && net_.values[id->second].producer != sublet::no_node)
-            if (auto const* const value =
-                    standard_.constant_of(graph_.node(static_cast<int>(net_.values[id->second].producer))))
+        if (id != ids_.end() && net_.values[id->second].producer != sublet::no_node &&
+            net_.values[id->second].producer >= lead_)
+            if (auto const* const value = standard_.constant_of(node_of(net_.values[id->second].producer)))
                 tensor = value;
         if (tensor == nullptr) return false;
         if (tensor->int32_data_size() == 1) return tensor->int32_data(0) == 0;
         return tensor->raw_data().size() == 1 && tensor->raw_data().front() == 0;
+    }
+
+    reader const& root() const
+    {
+        reader const* at = this;
+        while (at->outer_ != nullptr) at = at->outer_;
+        return *at;
+    }
+
+    // --- graphs inside ----------------------------------------------------------------------------------
+
+    /// Another name, in this graph, of a value of the graph around it.
+    value_id capture(value_id outer)
+    {
+        for (auto const c : captures_)
+            if (c.outer == outer) return c.inner;
+        network_value const& from = outer_->net_.values[outer];
+        auto const inner = static_cast<value_id>(net_.values.size());
+        captures_.push_back({inner, outer});
+        ids_.emplace(from.name, inner); // it may also be a name that this graph defines
+        net_.types.push_back(outer_->net_.types[outer]);
+        net_.values.push_back({from.name, from.bytes});
+        return inner;
+    }
+
+    bool has_planned_size(value_id v) const
+    {
+        return net_.values[v].bytes != sublet::no_size && !is_unsized(v);
+    }
+
+    /// A body that is being read. Its last step reads what an iteration or a branch gives without a binding.
+    struct open_body {
+        std::unique_ptr<reader> owner;
+        reader& inner;
+        network_body body;
+        operation last = {};
+
+        open_body(reader const& outer, onnx::GraphProto const& graph, std::string const& where,
+                  sublet::program_body::run_kind kind)
+            : owner(std::make_unique<reader>(outer, graph, where)), inner(*owner), body{kind, {}, {}, {}}
+        {
+            last.label = "the end" + where;
+            last.type = "End";
+        }
+
+        value_id id_of(std::string const& name) const
+        {
+            auto const found = inner.ids_.find(name);
+            if (found == inner.ids_.end())
+                inner.refuse("graph output " + quoted(name) + inner.where_ + " is never defined");
+            return found->second;
+        }
+
+        /// The last step reads `from` and writes it to a part of `to`, a result of the node.
+        void write_at_end(value_id from, value_id to)
+        {
+            last.inputs.push_back(from);
+            if (to != sublet::no_value) last.mutated.push_back(inner.capture(to));
+        }
+
+        /// A branch gives `from` for `to`.
+        void give(value_id from, value_id to)
+        {
+            bool const is_free = std::none_of(body.bindings.begin(), body.bindings.end(),
+                                              [=](auto b) { return b.inner == from; }) &&
+                                 std::none_of(inner.captures_.begin(), inner.captures_.end(),
+                                              [=](auto c) { return c.inner == from; });
+            if (is_free && inner.has_planned_size(from) && inner.outer_->has_planned_size(to) &&
+                inner.net_.values[from].bytes == inner.outer_->net_.values[to].bytes)
+                body.bindings.push_back({.inner = from, .result = to});
+            else write_at_end(from, to);
+        }
+
+        network_body close()
+        {
+            if (!last.inputs.empty() || !last.mutated.empty())
+                inner.net_.operations.push_back(std::move(last));
+            body.captures = std::move(inner.captures_);
+            body.program = std::move(inner.net_);
+            return std::move(body);
+        }
+    };
+
+    onnx::GraphProto const* graph_of(onnx::NodeProto const& node, char const* name) const
+    {
+        auto const* const found = attribute(node, name);
+        return found != nullptr && found->has_g() ? &found->g() : nullptr;
+    }
+
+    open_body open(operation const& op, onnx::NodeProto const& node, char const* name,
+                   sublet::program_body::run_kind kind) const
+    {
+        open_body read(*this, *graph_of(node, name), std::string(" in ") + name + " of " + op.label, kind);
+        return read;
+    }
+
+    /// Reads the graphs of a node. Those that are no branches or body as ONNX has them are left out.
+    void add_bodies(int n, operation& op)
+    {
+        auto const& node = graph_.node(n);
+        bool const is_standard = standard_.contains(node);
+        bool const has_views =
+            std::any_of(op.outputs.begin(), op.outputs.end(), [&](value_id v) { return net_.is_view(v); });
+        bool const done = !is_standard || has_views  ? false
+                          : node.op_type() == "If"   ? add_branches(node, op)
+                          : node.op_type() == "Loop" ? add_loop(node, op)
+                          : node.op_type() == "Scan" ? add_scan(node, op)
+                                                     : false;
+        if (!done)
+            net_.remarks.push_back(file_ + ": " + op.label +
+                                   " contains graphs, and their values are not planned");
+        for (network_body& body : op.bodies) {
+            auto& remarks = body.program.remarks;
+            net_.remarks.insert(net_.remarks.end(), remarks.begin(), remarks.end());
+            remarks.clear();
+        }
+    }
+
+    bool add_branches(onnx::NodeProto const& node, operation& op)
+    {
+        std::vector<char const*> names{"then_branch", "else_branch"};
+        for (char const* const name : names) {
+            auto const* const graph = graph_of(node, name);
+            if (graph == nullptr || graph->output_size() != node.output_size()) return false;
+        }
+        if (op.inputs.empty() || op.inputs.front() == sublet::no_value) return false;
+        auto kind = sublet::program_body::run_kind::branch;
+        if (how_.taken != nullptr)
+            if (auto const found = how_.taken->find(&node); found != how_.taken->end()) {
+                net_.remarks.push_back(file_ + ": " + op.label + " always runs its " + names[!found->second] +
+                                       ": the other branch is not planned");
+                names = {names[!found->second]};
+                kind = sublet::program_body::run_kind::once;
+            }
+        for (char const* const name : names) {
+            open_body branch = open(op, node, name, kind);
+            branch.inner.declare_values();
+            branch.inner.read_operations();
+            for (int i = 0; i != node.output_size(); ++i)
+                if (value_id const to = op.outputs[static_cast<std::size_t>(i)]; to != sublet::no_value)
+                    branch.give(branch.id_of(branch.inner.graph_.output(i).name()), to);
+            op.bodies.push_back(branch.close());
+        }
+        op.read_before = {op.inputs.front()};
+        return true;
+    }
+
+    /// A value that an iteration gets from the one before, the first from the node.
+    struct carried_value {
+        value_id initial;
+        std::string inner, next;
+        value_id result;
+    };
+
+    /// Carried values are bound if all four have one size. Else the iterations keep them elsewhere.
+    static void carry(open_body& loop, std::vector<carried_value> const& all, operation& op)
+    {
+        reader& inner = loop.inner;
+        for (carried_value const& c : all) {
+            value_id const in = loop.id_of(c.inner), next = loop.id_of(c.next);
+            byte_count const bytes = inner.net_.values[in].bytes;
+            auto fits_outside = [&](value_id v) {
+                return v != sublet::no_value && inner.outer_->has_planned_size(v) &&
+                       inner.outer_->net_.values[v].bytes == bytes;
+            };
+            if (inner.has_planned_size(in) && inner.has_planned_size(next) &&
+                inner.net_.values[next].bytes == bytes && fits_outside(c.initial) &&
+                (c.result == sublet::no_value || fits_outside(c.result))) {
+                inner.net_.values[in].role = value_role::intermediate;
+                inner.net_.values[in].is_bound = true;
+                loop.body.bindings.push_back({in, c.initial, next, c.result});
+            } else {
+                loop.last.inputs.push_back(next);
+                if (c.initial != sublet::no_value) op.read_before.push_back(c.initial);
+            }
+        }
+    }
+
+    bool add_loop(onnx::NodeProto const& node, operation& op)
+    {
+        auto const* const graph = graph_of(node, "body");
+        int const carried = node.input_size() - 2;
+        if (graph == nullptr || carried < 0 || graph->input_size() != carried + 2 ||
+            graph->output_size() < carried + 1 || node.output_size() > graph->output_size() - 1)
+            return false;
+        open_body loop = open(op, node, "body", sublet::program_body::run_kind::loop);
+        loop.inner.declare_values();
+        auto result = [&](int i) {
+            return i < node.output_size() ? op.outputs[static_cast<std::size_t>(i)] : sublet::no_value;
+        };
+        for (int i : {0, 1}) // how often it runs
+            if (value_id const v = op.inputs[static_cast<std::size_t>(i)]; v != sublet::no_value)
+                op.read_before.push_back(v);
+        std::vector<carried_value> all;
+        for (int i = 0; i != carried; ++i)
+            all.push_back({op.inputs[static_cast<std::size_t>(i) + 2], graph->input(i + 2).name(),
+                           graph->output(i + 1).name(), result(i)});
+        carry(loop, all, op);
+        loop.inner.read_operations();
+        loop.write_at_end(loop.id_of(graph->output(0).name()), sublet::no_value); // whether it goes on
+        for (int i = carried; i + 1 < graph->output_size(); ++i)
+            loop.write_at_end(loop.id_of(graph->output(i + 1).name()), result(i));
+        op.bodies.push_back(loop.close());
+        return true;
+    }
+
+    bool add_scan(onnx::NodeProto const& node, operation& op)
+    {
+        auto const* const graph = graph_of(node, "body");
+        auto const* const counted = attribute(node, "num_scan_inputs");
+        int const skipped = standard_.opset() < 9 ? 1 : 0; // the lengths
+        int const all = node.input_size() - skipped;
+        if (graph == nullptr || counted == nullptr || counted->i() < 1 || counted->i() > all ||
+            graph->input_size() != all || node.output_size() > graph->output_size())
+            return false;
+        int const carried = all - static_cast<int>(counted->i());
+        if (graph->output_size() < carried) return false;
+        open_body loop = open(op, node, "body", sublet::program_body::run_kind::loop);
+        loop.inner.lead_ = 1;
+        loop.inner.declare_values();
+        auto operand = [&](int i) { return op.inputs[static_cast<std::size_t>(i + skipped)]; };
+        auto result = [&](int i) {
+            return i < node.output_size() ? op.outputs[static_cast<std::size_t>(i)] : sublet::no_value;
+        };
+        if (skipped != 0 && op.inputs.front() != sublet::no_value)
+            op.read_before.push_back(op.inputs.front());
+        std::vector<carried_value> states;
+        for (int i = 0; i != carried; ++i)
+            states.push_back({operand(i), graph->input(i).name(), graph->output(i).name(), result(i)});
+        carry(loop, states, op);
+        operation first;
+        first.label = "the beginning" + loop.inner.where_;
+        first.type = "Begin";
+        for (int i = carried; i != all; ++i) {
+            if (operand(i) != sublet::no_value) first.inputs.push_back(loop.inner.capture(operand(i)));
+            value_id const element = loop.id_of(graph->input(i).name());
+            network_value& value = loop.inner.net_.values[element];
+            if (value.bytes == sublet::no_size) continue;
+            value.role = value_role::intermediate;
+            value.producer = 0;
+            first.outputs.push_back(element);
+        }
+        loop.inner.net_.operations.push_back(std::move(first));
+        loop.inner.read_operations();
+        for (int i = carried; i < graph->output_size(); ++i)
+            loop.write_at_end(loop.id_of(graph->output(i).name()), result(i));
+        op.bodies.push_back(loop.close());
+        return true;
     }
 
     void mark_outputs()
@@ -727,6 +1024,10 @@ private:
     onnx::GraphProto const& graph_;
     standard_operators standard_;
     reading_options how_;
+    reader const* outer_ = nullptr; // of the graph around this one
+    std::string where_;
+    node_id lead_ = 0; // operations before those of the nodes
+    std::vector<sublet::program_body::capture> captures_;
     std::unordered_map<std::string, value_id> ids_;
     std::unordered_map<std::string_view, onnx::TensorProto const*> constants_;
     std::unordered_map<std::string_view, value_type> types_; // declared types by name

@@ -10,6 +10,7 @@
 
 namespace onnx {
 class ModelProto;
+class NodeProto;
 }
 
 namespace plan_model {
@@ -33,6 +34,8 @@ struct reading_options {
     unsized_results unsized = unsized_results::refused;
     /// Of results that are left out or refused, why their sizes are not known, if more can be said.
     std::unordered_map<std::string, std::string> const* why_open = nullptr;
+    /// Of nodes If of this model of which one branch alone runs: whether it is then_branch.
+    std::unordered_map<onnx::NodeProto const*, bool> const* taken = nullptr;
 };
 
 /// Parses an ONNX file; reads it once, so it may be a pipe.

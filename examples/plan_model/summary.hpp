@@ -8,6 +8,7 @@
 #include "run_modes.hpp"
 #include "run_network.hpp"
 #include "timed_plan.hpp"
+#include "walk_bodies.hpp"
 
 #include <sublet/core/units.hpp>
 #include <sublet/ordering/node_order.hpp>
@@ -35,6 +36,13 @@ struct summary {
     bool verified = false;
     std::size_t slots = 0; ///< fewest allocations that hold the buffers in turn, without an arena
 
+    /// Facts about graphs inside operations, if they are planned with the network.
+    struct bodies_facts {
+        std::size_t graphs = 0, copies = 0, bindings = 0; ///< copies that remain, of all for bindings
+        std::optional<walk_result> walks = {};            ///< if requested
+    };
+    std::optional<bodies_facts> bodies = {};
+
     std::string order = {};                         ///< the requested kind of order, if any
     std::optional<sublet::node_order> ordered = {}; ///< facts about that order
 
@@ -44,7 +52,11 @@ struct summary {
     bool with_handoffs = false;
     std::optional<mode_comparison> run = {}; ///< if requested
 
-    bool is_good() const { return verified && (!run || run->is_identical()); }
+    bool is_good() const
+    {
+        return verified && (!run || run->is_identical()) &&
+               (!bodies || !bodies->walks || bodies->walks->is_identical());
+    }
     double overhead_percent() const
     {
         if (lower_bound_bytes == 0) return 0;
@@ -111,7 +123,17 @@ inline void print(std::ostream& out, summary const& s, bool as_json)
     line("overhead_percent", with_decimals(s.overhead_percent(), 2));
     line("planning_ms", with_decimals(s.planning_ms, 3));
     line("verified", words(s.verified ? "yes" : "no"));
-    line("slots", std::to_string(s.slots));
+    if (!s.bodies) line("slots", std::to_string(s.slots));
+    else {
+        line("graphs_inside", std::to_string(s.bodies->graphs));
+        line("copies", std::to_string(s.bodies->copies));
+        line("bindings", std::to_string(s.bodies->bindings));
+        if (auto const& walks = s.bodies->walks) {
+            line("run", words(walks->is_identical() ? "identical" : "DIFFERENT"));
+            line("walks", std::to_string(walks->walks));
+            line("steps", std::to_string(walks->steps));
+        }
+    }
     if (s.ordered) {
         line("order", words(s.order));
         line("given_peak_bytes", std::to_string(s.ordered->given_peak));
