@@ -416,7 +416,9 @@ TEST_CASE("elementwise operators broadcast as by index")
         {"GreaterOrEqual", [](auto a, auto b) -> std::int64_t { return a >= b; }},
     };
     for (int round = 0; round != 40; ++round)
-        for (auto const& [name, expected] : operators) {
+        for (auto const& row : operators) {
+            char const* const name = row.first;
+            function const expected = row.second;
             sizes const size = draw_size(draw(0, 4));
             auto part_of = [&] {
                 sizes part(size.begin() + draw(0, static_cast<std::int64_t>(size.size())), size.end());
@@ -550,7 +552,7 @@ TEST_CASE("elements are moved as by index")
             std::int64_t stop =
                 end < 0 ? (end == least ? -1 : std::max<std::int64_t>(end + n, -1)) : std::min(end, n);
             if (step > 0) first = std::max<std::int64_t>(first, 0), stop = std::max<std::int64_t>(stop, 0);
-            else first = std::min(first, n - 1);
+            else first = std::clamp<std::int64_t>(first, 0, n - 1);
             for (std::int64_t at = first; step > 0 ? at < stop : at > stop; at += step)
                 if (at >= 0 && at < n) visited.push_back(at);
             starts.push_back(start);
@@ -661,7 +663,9 @@ TEST_CASE("reductions are as by index")
         {"ReduceMin", [](auto a, auto b) { return std::min(a, b); }},
     };
     for (int round = 0; round != 40; ++round)
-        for (auto const& [name, combine] : operators) {
+        for (auto const& row : operators) {
+            char const* const name = row.first;
+            function const combine = row.second;
             CAPTURE(name);
             auto const rank = draw(1, 4);
             auto const x = draw_tensor(draw_size(rank));
@@ -693,6 +697,19 @@ TEST_CASE("reductions are as by index")
         }
     check_whole(run("ReduceSum", {draw_tensor({0, 2}), list({0})}), {1, 2}, {0, 0});
     CHECK(!run("ReduceMax", {draw_tensor({0, 2})}, {{"axes", sizes{0}}}));
+    for (std::int64_t x : {greatest, least, std::int64_t{1} << 62}) { // kernels wrap or saturate
+        CHECK(!run("ReduceSum", {list({x, x})}));
+        CHECK(!run("ReduceProd", {list({x, x})}));
+        CHECK(!run("ReduceProd", {list({x, 3})}));
+        check_whole(run("ReduceSum", {list({x, -1 - x})}), {1}, {-1});
+        check_whole(run("ReduceProd", {list({x, 1})}), {1}, {x});
+    }
+    CHECK(!run("ReduceProd", {list({least, -1})}));
+    CHECK(!run("ReduceProd", {list({-1, least})}));
+    CHECK(!run("ReduceSum", {list({100, 28}, TensorProto::INT8)}));
+    check_whole(run("ReduceSum", {list({100, 27}, TensorProto::INT8)}), {1}, {127});
+    CHECK(!run("ReduceSum", {list({-1, 1}, TensorProto::UINT64)}));
+    check_whole(run("ReduceProd", {list({1ll << 62, 3}, TensorProto::UINT64)}), {1}, {(1ll << 62) * -1});
     check_whole(run("ReduceMax", {list({1, 2}), list({})}, {{"noop_with_empty_axes", std::int64_t{1}}}, 18),
                 {2}, {1, 2});
     check_reals(run("ReduceMean", {reals({1, 2, 6})}), {3});
@@ -775,6 +792,10 @@ TEST_CASE("shapes and sizes are known where they are needed")
     CHECK(!run("Gather", {list({1, 2}), scalar(2)}));
     CHECK(!run("Gather", {list({1, 2}), scalar(least)}));
     CHECK(!run("Slice", {list({1, 2}), list({0}), list({1}), list({0}), list({0})}));
+    check_whole(run("Slice", {list({1, 2}), list({-5}), list({least}), list({0}), list({-1})}), {1}, {1});
+    check_whole(run("Slice", {list({}), list({-5}), list({least}), list({0}), list({-1})}), {0}, {});
+    check_whole(run("Slice", {list({1, 2}), list({greatest}), list({least}), list({0}), list({least})}), {1},
+                {2});
     check_whole(run("Slice", {list({1, 2, 3})}, {{"starts", sizes{-2}}, {"ends", sizes{greatest}}}, 9), {2},
                 {2, 3});
     CHECK(!run("Tile", {list({1, 2}), list({greatest})}));
