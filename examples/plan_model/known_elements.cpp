@@ -429,6 +429,8 @@ moved_list list_of(call const& c, char const* name, std::size_t operand, std::in
     return found == nullptr ? moved_list{} : moved_list{true, *found};
 }
 
+constexpr auto real_sum = [](auto a, auto b) { return a + b; };
+
 // --- constants and shapes ----------------------------------------------------------------------------------
 
 maybe constant(call const& c)
@@ -525,10 +527,11 @@ maybe range(call const& c)
         if (!(items <= double{most_known_elements})) return {}; // nor if it is not a number
         known_tensor found{
             element, {std::max(static_cast<std::int64_t>(std::max(items, 0.0)), std::int64_t{0})}, {}, {}};
-        for (std::int64_t i = 0; i != found.size[0]; ++i)
-            found.real.push_back(in_precision(
-                element, [](auto a, auto b, auto n) { return a + n * b; }, first, step,
-                static_cast<double>(i)));
+        double next = first; // kernels add up
+        for (std::int64_t i = 0; i != found.size[0]; ++i) {
+            found.real.push_back(next);
+            next = in_precision(element, real_sum, next, step);
+        }
         return found;
     }
     if (!is_signed(element)) return {};
@@ -668,14 +671,16 @@ maybe slice(call const& c)
     for (std::size_t i = 0; i != items; ++i) {
         std::int64_t const n = data->size[along[i]], step = steps.elements ? (*steps.elements)[i] : 1;
         if (step == 0) return {};
-        auto clamped = [&](std::int64_t at) {
+        auto clamped = [&](std::int64_t at, std::int64_t from, std::int64_t to) {
             if (at < 0) at = std::max(at, -n - 1) + n; // -1 is before the first
-            return std::clamp<std::int64_t>(at, step < 0 ? -1 : 0, step < 0 ? n - 1 : n);
+            return std::max(std::min(at, to), from);
         };
-        std::int64_t const from = clamped((*starts.elements)[i]), to = clamped((*ends.elements)[i]);
+        bool const is_back = step < 0;
+        std::int64_t const from = clamped((*starts.elements)[i], 0, is_back ? n - 1 : n),
+                           to = clamped((*ends.elements)[i], is_back ? -1 : 0, is_back ? n - 1 : n);
         std::uint64_t kept = 0;
         if (step > 0 && from < to) kept = bits_of(to - from - 1) / bits_of(step) + 1;
-        if (step < 0 && from > to) kept = bits_of(from - to - 1) / (0 - bits_of(step)) + 1;
+        if (is_back && n != 0 && from > to) kept = bits_of(from - to - 1) / (0 - bits_of(step)) + 1;
         auto& stride = strides[along[i]];
         if (kept != 0) first += from * stride;
         stride *= kept > 1 ? step : 0; // a step that is taken is less than the dimension
@@ -1110,7 +1115,6 @@ std::optional<std::int64_t> most(int element, std::int64_t a, std::int64_t b)
 /// Not a number if one of them is none.
 constexpr auto real_least = [](auto a, auto b) { return a != a || a < b ? a : b; };
 constexpr auto real_most = [](auto a, auto b) { return a != a || a > b ? a : b; };
-constexpr auto real_sum = [](auto a, auto b) { return a + b; };
 
 maybe add(call const& c) { return combined(c, c.known(0), c.known(1), sum, real_sum); }
 
@@ -1505,6 +1509,23 @@ std::optional<reduction> reduction_of(call const& c, known_tensor const& data, s
     return found;
 }
 
+/// Nothing if the type does not hold it: some kernels of reductions wrap, and others saturate.
+std::optional<std::int64_t> exact_sum(int element, std::int64_t a, std::int64_t b)
+{
+    std::int64_t const found = wrapped(element, bits_of(a) + bits_of(b));
+    bool const adds = b >= 0 || element == tensor::UINT64;
+    if (adds ? is_less(element, found, a) : is_less(element, a, found)) return {};
+    return found;
+}
+
+std::optional<std::int64_t> exact_product(int element, std::int64_t a, std::int64_t b)
+{
+    if (a == 0) return 0;
+    std::int64_t const found = wrapped(element, bits_of(a) * bits_of(b));
+    if (quotient(element, found, a) != b) return {};
+    return found;
+}
+
 enum class reducer : std::uint8_t { sum, product, most, least, mean };
 
 template <reducer How>
@@ -1543,11 +1564,13 @@ maybe reduced(call const& c)
         } else {
             std::int64_t& x = found.whole[at];
             std::int64_t const y = data->whole[i];
-            if constexpr (How == reducer::sum || How == reducer::mean)
-                x = wrapped(element, bits_of(x) + bits_of(y));
-            if constexpr (How == reducer::product) x = wrapped(element, bits_of(x) * bits_of(y));
-            if constexpr (How == reducer::most) x = *most(element, x, y);
-            if constexpr (How == reducer::least) x = *least(element, x, y);
+            std::optional<std::int64_t> next = x;
+            if constexpr (How == reducer::sum || How == reducer::mean) next = exact_sum(element, x, y);
+            if constexpr (How == reducer::product) next = exact_product(element, x, y);
+            if constexpr (How == reducer::most) next = most(element, x, y);
+            if constexpr (How == reducer::least) next = least(element, x, y);
+            if (!next) return {};
+            x = *next;
         }
     }
     if constexpr (How == reducer::mean) {

@@ -15,8 +15,8 @@ namespace plan_model {
 
 /// A tensor with known elements.
 struct known_tensor {
-    int element = 0;                ///< TensorProto.DataType
-    std::vector<std::int64_t> size; ///< dimensions
+    int element = 0;                 ///< TensorProto.DataType
+    std::vector<std::int64_t> size;  ///< dimensions
     std::vector<std::int64_t> whole; ///< elements, if the type is of integers or bool (uint64 as its bits)
     std::vector<double> real;        ///< elements, if the type is of floating point
 };
@@ -24,7 +24,8 @@ struct known_tensor {
 /// Larger tensors are not followed.
 inline constexpr std::size_t most_known_elements = 65536;
 
-/// The elements that a tensor stores; nothing if they are in another file, damaged, of another kind or too many.
+/// The elements that a tensor stores; nothing if they are in another file, damaged, of another kind or too
+/// many.
 std::optional<known_tensor> elements_of(onnx::TensorProto const& stored);
 
 /// The reverse.
@@ -32,7 +33,8 @@ onnx::TensorProto as_tensor(known_tensor const& known);
 
 /// The elements of the results of a standard operator, by result; nothing for those that are not known.
 ///
-/// `elements`: of its operands; nullptr: unknown or absent. `types`: of its operands; nullptr: unknown or absent.
+/// `elements`: of its operands; nullptr: unknown or absent. `types`: of its operands; nullptr: unknown or
+/// absent.
 std::vector<std::optional<known_tensor>> evaluate(onnx::NodeProto const& node, std::int64_t opset,
                                                   std::vector<known_tensor const*> const& elements,
                                                   std::vector<onnx::TypeProto const*> const& types);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// Types of results of operators that are newer than opset 17, and of ONNX Runtime's own operators.
+// Types of results of operators that are newer than opset 17, that ONNX 1.12 leaves open, and of ONNX
+// Runtime's own operators.
 
 #include "newer_operators.hpp"
 
@@ -336,7 +337,8 @@ results split(call const& c)
 {
     auto const parts = static_cast<std::size_t>(c.node.output_size());
     auto const size = c.size(0);
-    if (!size || parts == 0) return results(parts, {c.element(0), {}});
+    constexpr std::size_t most_shapes = std::size_t{1} << 20; // dimensions of all results together
+    if (!size || parts == 0 || size->size() > most_shapes / parts) return results(parts, {c.element(0), {}});
     std::size_t const axis = axis_in(c.number("axis", 0), size->size());
     integers const* given = c.list(1);
     if (given != nullptr && given->size() != parts)
@@ -748,6 +750,141 @@ results decode_image(call const& c)
     return {{tensor::UINT8, std::move(found)}};
 }
 
+// --- what ONNX 1.12 leaves open ----------------------------------------------------------------------------
+
+/// The labels of one tensor in an equation of Einsum: letters, and at most one ellipsis.
+struct labels {
+    std::string before, after; ///< the ellipsis
+    bool has_rest = false;
+
+    explicit labels(std::string const& text)
+    {
+        auto const dots = text.find("...");
+        has_rest = dots != std::string::npos;
+        before = text.substr(0, dots);
+        if (has_rest) after = text.substr(dots + 3);
+        auto const is_letter = [](char x) { return (x >= 'a' && x <= 'z') || (x >= 'A' && x <= 'Z'); };
+        for (char x : before + after)
+            if (!is_letter(x)) throw std::runtime_error("its equation has a label that is no letter");
+    }
+};
+
+results einsum(call const& c)
+{
+    std::string text = c.word("equation", "");
+    text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
+    auto const arrow = text.find("->");
+    std::string const left = text.substr(0, arrow);
+    auto const terms = static_cast<std::size_t>(std::count(left.begin(), left.end(), ',')) + 1;
+    if (terms != static_cast<std::size_t>(c.node.input_size()))
+        throw std::runtime_error("its equation is of " + std::to_string(terms) + " tensors and it has " +
+                                 std::to_string(c.node.input_size()) + " inputs");
+
+    struct {
+        int uses = 0;
+        dimension size = {};
+    } of_label[128];
+    std::optional<dimensions> rest = dimensions{};
+    std::size_t from = 0;
+    for (std::size_t i = 0; i != terms; ++i) {
+        std::size_t const to = std::min(left.find(',', from), left.size());
+        labels const term(left.substr(from, to - from));
+        from = to + 1;
+        auto const size = c.size(i);
+        std::size_t const letters = term.before.size() + term.after.size();
+        if (size && (size->size() < letters || (size->size() != letters && !term.has_rest)))
+            throw std::runtime_error("input " + std::to_string(i) + " has rank " +
+                                     std::to_string(size->size()) + " and " + std::to_string(letters) +
+                                     " labels");
+        auto const use = [&](char label, std::size_t axis) {
+            auto& found = of_label[static_cast<unsigned char>(label)];
+            dimension const d = size ? (*size)[axis] : dimension{};
+            found.size = found.uses++ == 0 ? d : broadcast(found.size, d);
+        };
+        std::size_t const end = size ? size->size() - term.after.size() : 0;
+        for (std::size_t k = 0; k != term.before.size(); ++k) use(term.before[k], k);
+        for (std::size_t k = 0; k != term.after.size(); ++k) use(term.after[k], end + k);
+        if (!term.has_rest) continue;
+        if (!size) rest = std::nullopt;
+        else {
+            auto const begin = size->begin() + static_cast<std::ptrdiff_t>(term.before.size());
+            rest = broadcast(rest, dimensions(begin, size->begin() + static_cast<std::ptrdiff_t>(end)));
+        }
+    }
+
+    dimensions found;
+    auto const append = [&](std::string const& made) {
+        for (char label : made) {
+            if (of_label[static_cast<unsigned char>(label)].uses == 0)
+                throw std::runtime_error("its equation makes a label that no input has");
+            found.push_back(of_label[static_cast<unsigned char>(label)].size);
+        }
+    };
+    if (arrow != std::string::npos) {
+        labels const made(text.substr(arrow + 2));
+        if (made.has_rest && !rest) return {{c.element(0), {}}};
+        append(made.before);
+        if (made.has_rest) found.insert(found.end(), rest->begin(), rest->end());
+        append(made.after);
+    } else {
+        if (!rest) return {{c.element(0), {}}};
+        found = *rest;
+        for (auto const& label : of_label) // sorted
+            if (label.uses == 1) found.push_back(label.size);
+    }
+    return {{c.element(0), std::move(found)}};
+}
+
+results one_hot(call const& c)
+{
+    auto size = c.size(0);
+    if (!size) return {{c.element(2), {}}};
+    dimension depth = at(c.scalar(1).value_or(open));
+    if (auto const* k = c.known(1); k != nullptr && k->real.size() == 1)
+        if (k->real[0] >= 0 && k->real[0] < 0x1p53) depth = at(static_cast<std::int64_t>(k->real[0]));
+    std::size_t const axis = axis_in(c.number("axis", -1), size->size() + 1);
+    size->insert(size->begin() + static_cast<std::ptrdiff_t>(axis), depth);
+    return {{c.element(2), std::move(size)}};
+}
+
+results compress(call const& c)
+{
+    auto const* chosen = c.list(1);
+    dimension const kept =
+        chosen == nullptr ? dimension{}
+                          : at(std::count_if(chosen->begin(), chosen->end(), [](auto x) { return x != 0; }));
+    if (c.find("axis") == nullptr) return {{c.element(0), dimensions{kept}}};
+    auto size = c.size(0);
+    if (size) (*size)[axis_in(c.number("axis", 0), size->size())] = kept;
+    return {{c.element(0), std::move(size)}};
+}
+
+results has_element(call const&) { return {{tensor::BOOL, dimensions{}}}; }
+
+// --- element types that ONNX 1.12 refuses ------------------------------------------------------------------
+
+results cast(call const& c) { return {{c.type_in("to", 0), c.size(0)}}; }
+
+results constant(call const& c)
+{
+    auto const& stored = c.find("value")->t();
+    dimensions size;
+    for (auto d : stored.dims()) size.push_back(at(d));
+    return {{stored.data_type(), std::move(size)}};
+}
+
+results constant_of_shape(call const& c)
+{
+    int const element = c.find("value")->t().data_type();
+    if (auto const* size = c.list(0)) {
+        dimensions found;
+        for (auto d : *size) found.push_back(at(d));
+        return {{element, std::move(found)}};
+    }
+    auto const rank = length_of(c, 0);
+    return {{element, rank ? std::optional(dimensions(*rank)) : std::nullopt}};
+}
+
 // --- products of matrices ----------------------------------------------------------------------------------
 
 /// Matrices in the last two axes; a vector is a row on the left and a column on the right.
@@ -1037,10 +1174,14 @@ std::unordered_map<std::string_view, versioned_rule> const& standard_rules()
         {"BitwiseXor", {18, broadcast_of_two}},
         {"BlackmanWindow", {17, signal_window}},
         {"CenterCropPad", {18, center_crop_pad}},
+        {"Cast", {19, cast}},
+        {"CastLike", {19, like_first_of_type<1>}},
         {"Col2Im", {18, column_to_image}},
+        {"Compress", {9, compress}},
         {"DFT", {17, fourier}},
         {"DeformConv", {19, convolve_deformed}},
         {"DequantizeLinear", {19, dequantize}},
+        {"Einsum", {12, einsum}},
         {"Gelu", {20, like<>}},
         {"GridSample", {20, sample_grid}},
         {"GroupNormalization", {18, like<>}},
@@ -1052,6 +1193,8 @@ std::unordered_map<std::string_view, versioned_rule> const& standard_rules()
         {"LpPool", {18, pool}},
         {"MelWeightMatrix", {17, mel_weights}},
         {"Mish", {18, like<>}},
+        {"OneHot", {9, one_hot}},
+        {"OptionalHasElement", {18, has_element}},
         {"Pad", {18, pad}},
         {"ParametricSoftplus", {1, like<>}},
         {"QuantizeLinear", {19, quantize}},
@@ -1153,6 +1296,14 @@ rule rule_of(onnx::NodeProto const& node, std::int64_t opset)
     if (is_pool && opset >= 10)
         for (auto const& a : node.attribute()) // ONNX 1.12 counts windows that begin in the padding
             if (a.name() == "ceil_mode" && a.i() != 0) return pool;
+    bool const is_constant = node.op_type() == "Constant";
+    if (is_constant || node.op_type() == "ConstantOfShape") {
+        constexpr int last_known = tensor::BFLOAT16;
+        for (auto const& a : node.attribute())
+            if (a.name() == "value" && a.t().data_type() > last_known)
+                return is_constant ? constant : constant_of_shape;
+        return nullptr;
+    }
     auto const found = standard_rules().find(node.op_type());
     if (found == standard_rules().end()) return nullptr;
     return opset >= found->second.since && opset < found->second.before ? found->second.types : nullptr;
