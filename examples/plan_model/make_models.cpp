@@ -939,6 +939,52 @@ g (float[4] x) => (float[N, 4] rows, float[4] last)
         row = Exp (next)
     }>
 })");
+    // Two carried values are swapped: one of the copies needs a spare value. A third one stays what it was.
+    save_text("bodies_swap.onnx", R"(
+<ir_version: 7, opset_import: ["" : 13]>
+g (float[4] x, bool on, int64 trips) => (float[4] y) {
+    a = Exp (x)
+    b = Relu (x)
+    k = Log (x)
+    p, q, r = Loop (trips, on, a, b, k) <body = body (int64 i, bool c, float[4] u, float[4] v, float[4] w) => (bool c, float[4] v, float[4] u, float[4] w) {
+        t = Exp (u)
+    }>
+    z = Add (p, q)
+    y = Add (z, r)
+})");
+    // The branches of a loop read values of both graphs around them; one branch gives a view, one an operand.
+    save_text("bodies_nested.onnx", R"(
+<ir_version: 7, opset_import: ["" : 13]>
+g (float[4, 2] x, bool on, int64 trips) => (float[8] y, float[N, 8] all)
+<int64[1] flat = {8}> {
+    far = Exp (x)
+    start = Reshape (x, flat)
+    begin = Relu (start)
+    y, all = Loop (trips, on, begin) <body = body (int64 i, bool c, float[8] u) => (bool more, float[8] next, float[8] row) {
+        near = Exp (u)
+        chosen, twice = If (c) <then_branch = left () => (float[8] l, float[8] l) {
+            wide = Add (far, x)
+            l = Reshape (wide, flat)
+        }, else_branch = right () => (float[8] near, float[8] m) {
+            m = Add (near, u)
+        }>
+        next = Add (chosen, twice)
+        row = Exp (next)
+        more = Not (c)
+    }>
+})");
+    // The sums of the first rows, and their exponentials in reverse; the rows lie along axis 1.
+    save_text("bodies_scan.onnx", R"(
+<ir_version: 7, opset_import: ["" : 13]>
+g (float[4, 3] x) => (float[4] sum, float[3, 4] sums)
+<float[4] zero = {0, 0, 0, 0}> {
+    start = Exp (zero)
+    rows = Exp (x)
+    sum, sums = Scan (start, rows) <num_scan_inputs = 1, scan_input_axes = [1], body = body (float[4] so_far, float[4] row) => (float[4] next, float[4] out) {
+        next = Add (so_far, row)
+        out = Exp (next)
+    }>
+})");
     save_text("open_functions.onnx", R"(
 <ir_version: 8, opset_import: ["" : 13, "own" : 1]>
 g (float[n, 4] x) => (float[n, 4] y) {

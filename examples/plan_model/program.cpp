@@ -154,7 +154,8 @@ int run_with_bodies(arguments const& args, network const& net, plan_settings con
     s.buffers = planned.plan.buffers.size();
     s.bodies.emplace(all.of.networks.size() - 1, planned.copies.size(), planned.flat.moves.size());
     for (network const* const each : all.of.networks) {
-        s.operations += each->operations.size();
+        s.operations += static_cast<std::size_t>(
+            std::count_if(each->operations.begin(), each->operations.end(), [](auto const& op) { return !op.is_border; }));
         s.values += each->results;
         s.left_out += each->unsized.size();
     }

@@ -802,6 +802,7 @@ private:
         {
             last.label = "the end" + where;
             last.type = "End";
+            last.is_border = true;
         }
 
         value_id id_of(std::string const& name) const
@@ -819,17 +820,23 @@ private:
             if (to != sublet::no_value) last.mutated.push_back(inner.capture(to));
         }
 
-        /// A branch gives `from` for `to`.
+        /// A branch gives `from` for `to`; by a copy of it if it is another name of an outer value, is given
+        /// before, or has another size.
         void give(value_id from, value_id to)
         {
-            bool const is_free = std::none_of(body.bindings.begin(), body.bindings.end(),
-                                              [=](auto b) { return b.inner == from; }) &&
-                                 std::none_of(inner.captures_.begin(), inner.captures_.end(),
-                                              [=](auto c) { return c.inner == from; });
-            if (is_free && inner.has_planned_size(from) && inner.outer_->has_planned_size(to) &&
-                inner.net_.values[from].bytes == inner.outer_->net_.values[to].bytes)
-                body.bindings.push_back({.inner = from, .result = to});
-            else write_at_end(from, to);
+            bool const is_free =
+                std::none_of(body.bindings.begin(), body.bindings.end(), [=](auto b) { return b.inner == from; }) &&
+                std::none_of(inner.captures_.begin(), inner.captures_.end(), [=](auto c) { return c.inner == from; });
+            byte_count const bytes = inner.outer_->net_.values[to].bytes;
+            if (!is_free || !inner.has_planned_size(from) || inner.net_.values[from].bytes != bytes) {
+                last.inputs.push_back(from);
+                from = static_cast<value_id>(inner.net_.values.size());
+                inner.net_.types.push_back(inner.outer_->net_.types[to]);
+                inner.net_.values.push_back({inner.outer_->net_.values[to].name, bytes, value_role::intermediate,
+                                             sublet::no_value, static_cast<node_id>(inner.net_.operations.size())});
+                last.outputs.push_back(from);
+            }
+            body.bindings.push_back({.inner = from, .result = to});
         }
 
         network_body close()
@@ -992,6 +999,7 @@ private:
         operation first;
         first.label = "the beginning" + loop.inner.where_;
         first.type = "Begin";
+        first.is_border = true;
         for (int i = carried; i != all; ++i) {
             if (operand(i) != sublet::no_value) first.inputs.push_back(loop.inner.capture(operand(i)));
             value_id const element = loop.id_of(graph->input(i).name());
