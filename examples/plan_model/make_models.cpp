@@ -852,6 +852,47 @@ void write_recomputable()
     }
 }
 
+/// Names of values that are no identifiers, or become equal ones, and a value of 0 bytes.
+void write_odd_names()
+{
+    model_builder d;
+    d.input("x").shape("none", {0}).node("Shrink", {"x"}, {"none"});
+    char const* before = "x";
+    for (char const* name : {"a.b",
+                             "a b",
+                             "a_b_2",
+                             "a_b",
+                             "int",
+                             "7up",
+                             "linux",
+                             "*/ break; /*",
+                             "\"quotes\" \\",
+                             "ends in \\",
+                             "two\nlines",
+                             "what?\?/",
+                             "what?\?!",
+                             "\xc3\xa9t\xc3\xa9",
+                             "\xff\xfe",
+                             "__",
+                             "//",
+                             "__a__",
+                             "\x01"
+                             "1",
+                             "%s"}) {
+        d.shape(name).node("Grow", {before}, {name});
+        before = name;
+    }
+    d.output("y").node("Grow", {before}, {"y"});
+    save("odd_values.onnx", d.bytes());
+    save("odd '$model.onnx", d.bytes());
+    model_builder big; // 8 GiB: its offsets need more than 32 bits
+    big.input("x").shape("a", {1 << 30}).shape("b", {1 << 30}).output("y", {1 << 30});
+    big.node("Grow", {"x"}, {"a"});
+    big.node("Grow", {"a"}, {"b"});
+    big.node("Grow", {"b"}, {"y"});
+    save("big_values.onnx", big.bytes());
+}
+
 /// Two branches with a high peak and a small result: the least peak runs them one after the other.
 /// Each order is a file of node indexes.
 void write_orders()
@@ -904,6 +945,7 @@ int main(int count, char** words)
     write_shapes_as_data();
     write_batch_dimensions();
     write_recomputable();
+    write_odd_names();
     write_orders();
     return 0;
 }
