@@ -124,7 +124,8 @@ private:
 };
 
 /// The name of a header's namespace, and what its macros begin with: the name of its file without the last
-/// extension. `plan_` stands before a digit, a keyword of C or C++, or a name that a system defines.
+/// extension. `plan_` stands before what begins with a digit, has no small letter, as macros have none, is a
+/// keyword of C or C++, or a name that a system defines.
 inline std::string header_prefix(std::string const& file)
 {
     static constexpr std::string_view reserved =
@@ -141,7 +142,9 @@ inline std::string header_prefix(std::string const& file)
     std::string const stem = std::filesystem::path(file).stem().string();
     std::string part = identifier_part(stem);
     if (part.empty()) return "plan";
-    if ((part[0] >= '0' && part[0] <= '9') || reserved.find(' ' + part + ' ') != std::string_view::npos)
+    bool const has_small = std::any_of(part.begin(), part.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+    if ((part[0] >= '0' && part[0] <= '9') || !has_small ||
+        reserved.find(' ' + part + ' ') != std::string_view::npos)
         part.insert(0, "plan_");
     return part;
 }
@@ -249,8 +252,9 @@ inline header_table as_table(network const& net, sublet::memory_plan const& plan
 
     std::vector<std::uint32_t> by_start(plan.buffers.size()), number_of(plan.buffers.size());
     for (std::uint32_t b = 0; b != by_start.size(); ++b) by_start[b] = b;
-    std::stable_sort(by_start.begin(), by_start.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return plan.buffers[a].life.first < plan.buffers[b].life.first;
+    std::sort(by_start.begin(), by_start.end(), [&](std::uint32_t a, std::uint32_t b) {
+        auto const first_a = plan.buffers[a].life.first, first_b = plan.buffers[b].life.first;
+        return first_a != first_b ? first_a < first_b : a < b;
     });
     for (std::uint32_t const b : by_start) {
         auto const& placed = plan.buffers[b];
@@ -480,15 +484,15 @@ inline void write_cpp_header(std::ostream& out, header_table const& table, heade
     out << "// A compiler of C++17 proves the plan again (namespace proof), and fails if any number is "
            "changed.";
     if (table.buffers.size() + table.steps > header_text::followed_at_once)
-        out << "\n// For so many buffers and steps clang needs -fconstexpr-steps=2147483647, and\n"
+        out << "\n// For so many buffers and steps clang may need -fconstexpr-steps=2147483647, and\n"
                "// g++ -fconstexpr-loop-limit=2147483647 -fconstexpr-ops-limit=2147483647.";
     out << "\n#ifndef " << guard << "\n#define " << guard
         << "\n\n#include <cstddef>\n#include <cstdint>\n\nnamespace " << name
         << " {\n\nusing size_type = std::uint" << (table.is_small() ? "32" : "64")
         << "_t; // of offsets and sizes, in bytes\n\n"
-        << "inline constexpr size_type arena_bytes = " << table.arena_bytes << ";\n"
+        << "inline constexpr size_type arena_bytes = " << table.arena_bytes << "u;\n"
         << "inline constexpr size_type arena_alignment = " << table.alignment
-        << "; // of the arena and each offset\n"
+        << "u; // of the arena and each offset\n"
         << "inline constexpr std::uint32_t step_count = " << table.steps
         << ", value_count = " << table.rows.size() << ", buffer_count = " << table.buffers.size() << ";\n"
         << "inline constexpr std::uint32_t none = 0xffffffff; // no such index\n"
