@@ -168,6 +168,8 @@ std::vector<std::string> plan_modes()
         "--in-place off --csv OUT.csv --svg OUT.svg",
         "--in-place off --json",
         "--csv OUT.csv --svg OUT.svg --dot OUT.dot --why-peak OUT.txt --trace OUT.json --json",
+        "--header OUT.hpp --c-header OUT.h",
+        "--in-place off --align 64 --order best --header OUT.hpp --c-header OUT.h --json",
         "--align 64 --order best --csv OUT.csv",
         "--capacity 64",
         "--capacity 1000000",

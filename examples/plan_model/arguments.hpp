@@ -33,7 +33,7 @@ inline constexpr char usage[] =
     "                  [--semantics sequential|concurrent\n"
     "                   [--strategy offsets|slots | --handoffs [--workers N]]]\n"
     "                  [--html FILE [--before]] [--svg FILE] [--dot FILE] [--csv FILE] [--values FILE]\n"
-    "                  [--why-peak FILE] [--trace FILE]\n"
+    "                  [--why-peak FILE] [--trace FILE] [--header FILE] [--c-header FILE]\n"
     "                  [--json] [--quiet]\n"
     "                  [--run [--check off|plan|paint|digest] [--limit BYTES]]\n"
     "\n"
@@ -92,6 +92,11 @@ inline constexpr char usage[] =
     "  --values FILE      write all results, also views: one row each, value,made_by,bytes,view_of,offset\n"
     "  --why-peak FILE    write which values are live at the peak, until which node, and the peak without\n"
     "                     each of them\n"
+    "  --header FILE      write the plan for firmware as a header of C++17 that needs nothing of this "
+    "library:\n"
+    "                     constants, and a table that each compiler proves again; its namespace is named as\n"
+    "                     FILE\n"
+    "  --c-header FILE    the same for C99 and later: macros that begin with the name of FILE\n"
     "  --run              run with synthetic kernels in three modes and compare the results: without a plan\n"
     "                     (no_plan), by reference counting (recycle), as planned (arena)\n"
     "  --check LEVEL      what these runs verify: off, plan, paint or digest (plan)\n"
@@ -134,6 +139,7 @@ inline bool parse_choice(std::string const& option, std::string const& word, cha
 struct arguments {
     std::string model;
     std::string order, html, svg, dot, csv, values, why_peak, trace; ///< file names; empty: not asked for
+    std::string header, c_header;                                    ///< also file names
     sublet::byte_count alignment = 1;
     sublet::byte_count capacity = 0;  ///< 0: unlimited
     sublet::byte_count max_batch = 0; ///< 0: one plan for the batch size of the file
@@ -144,10 +150,17 @@ struct arguments {
     bool run = false;
     sublet::executor_options::checks check = sublet::executor_options::checks::plan;
     sublet::byte_count limit = 0; ///< 0: that of default_run_limit()
-    bool before = false; ///< also on the page
+    bool before = false;          ///< also on the page
     bool json = false;
     bool quiet = false;
     bool help = false, version = false;
+
+    bool has_header() const { return !header.empty() || !c_header.empty(); }
+    bool has_files_of_plan() const
+    {
+        return has_header() || !(html.empty() && svg.empty() && dot.empty() && csv.empty() &&
+                                 values.empty() && why_peak.empty() && trace.empty());
+    }
 };
 
 /// Throws: input_error.
@@ -236,6 +249,8 @@ inline arguments read_arguments(int count, char const* const* words)
         else if (word == "--before") args.before = true;
         else if (word == "--svg") args.svg = operand();
         else if (word == "--trace") args.trace = operand();
+        else if (word == "--header") args.header = operand();
+        else if (word == "--c-header") args.c_header = operand();
         else if (word == "--dot") args.dot = operand();
         else if (word == "--csv") args.csv = operand();
         else if (word == "--values") args.values = operand();
@@ -291,15 +306,11 @@ inline arguments read_arguments(int count, char const* const* words)
     if (args.workers != 0 && !args.handoffs)
         throw input_error("option --workers is about waiting: it needs --handoffs (see --help)");
     if (args.capacity != 0 &&
-        (args.concurrent || args.run || args.json || args.max_batch != 0 || !args.html.empty() ||
-         !args.svg.empty() || !args.dot.empty() || !args.csv.empty() || !args.values.empty() ||
-         !args.why_peak.empty() || !args.trace.empty()))
+        (args.concurrent || args.run || args.json || args.max_batch != 0 || args.has_files_of_plan()))
         throw input_error(
             "option --capacity prints advice: it does not go with runs, files of one plan, --json, "
             "--symbolic or --semantics concurrent");
-    if (args.max_batch != 0 &&
-        (args.concurrent || args.run || !args.html.empty() || !args.svg.empty() || !args.dot.empty() ||
-         !args.csv.empty() || !args.values.empty() || !args.why_peak.empty() || !args.trace.empty()))
+    if (args.max_batch != 0 && (args.concurrent || args.run || args.has_files_of_plan()))
         throw input_error(
             "option --symbolic is about every batch: it does not go with runs, files of one plan "
             "or --semantics concurrent");
@@ -308,6 +319,12 @@ inline arguments read_arguments(int count, char const* const* words)
     if (args.concurrent && !(args.order.empty() && args.why_peak.empty()))
         throw input_error("option " + std::string(args.order.empty() ? "--why-peak" : "--order") +
                           " is about one order: it does not go with --semantics concurrent");
+    if (args.concurrent && args.has_header())
+        throw input_error(std::string("option ") + (args.header.empty() ? "--c-header" : "--header") +
+                          " is about one order: it does not go with " +
+                          (args.handoffs ? "--handoffs"
+                           : args.slots  ? "--strategy slots"
+                                         : "--semantics concurrent"));
     if (args.run && !std::has_single_bit(args.alignment))
         throw input_error("option --run needs an alignment that is a power of two, not " +
                           std::to_string(args.alignment));

@@ -18,6 +18,7 @@
 #include "summary.hpp"
 #include "timed_plan.hpp"
 #include "walk_bodies.hpp"
+#include "write_header.hpp"
 
 #include <sublet/reporting/csv.hpp>
 #include <sublet/reporting/dot.hpp>
@@ -105,6 +106,37 @@ void write_page(std::ostream& out, arguments const& args, network const& net, pl
     sublet::write_html(out, timed.planned, page);
 }
 
+/// The options without which the plan would be another one. An order in a file keeps the name of the file.
+header_origin origin_of(arguments const& args, std::string const& file)
+{
+    namespace fs = std::filesystem;
+    std::string settings = "--align " + std::to_string(args.alignment);
+    for (given_dimension const& d : args.reading.dimensions)
+        settings += " --dim " + in_command(d.where + '=' + std::to_string(d.size));
+    for (given_value const& v : args.reading.values)
+        settings += " --value " + in_command(v.input + '=' + std::to_string(v.element));
+    if (args.reading.inlines_functions) settings += " --inline";
+    if (!args.order.empty()) {
+        fs::path const order(args.order);
+        settings += " --order " + std::string(order.has_parent_path() ? "./" : "") +
+                    in_command(order.filename().string());
+    }
+    settings += std::string(" --in-place ") + (!args.in_place                                    ? "off"
+                                               : args.reading.pairs == in_place_pairs::listed    ? "listed"
+                                               : args.reading.pairs == in_place_pairs::operators ? "on"
+                                                                                                 : "softmax");
+    return {fs::path(args.model).filename().string(), settings, fs::path(file).filename().string()};
+}
+
+void write_headers(arguments const& args, network const& net, sublet::memory_plan const& plan)
+{
+    if (!args.has_header()) return;
+    header_table const table = as_table(net, plan, args.alignment);
+    write_if_asked(args.header, [&](auto& to) { write_cpp_header(to, table, origin_of(args, args.header)); });
+    write_if_asked(args.c_header,
+                   [&](auto& to) { write_c_header(to, table, origin_of(args, args.c_header)); });
+}
+
 int run_any_batch(arguments const& args, network const& net, std::vector<sublet::node_id> const& order,
                   std::ostream& out, std::ostream& err)
 {
@@ -131,6 +163,10 @@ std::size_t walks_for(sublet::byte_count bytes)
 int run_with_bodies(arguments const& args, network const& net, plan_settings const& wanted, std::ostream& out,
                     std::ostream& err)
 {
+    if (args.has_header())
+        throw input_error(args.model +
+                          ": it has graphs inside operations, and a header describes one order of "
+                          "steps (with --order file such an operation is one step)");
     planned_bodies const all = plan_with_bodies(net, wanted);
     sublet::planned_nested const& planned = all.planned;
     auto name_of = [&](auto v) { return all.name_of(v); };
@@ -262,6 +298,7 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
             sublet::write_svg(to, planned, {.names = name_of, .kinds = kind_of, .title = title});
         });
         write_if_asked(args.trace, [&](auto& to) { sublet::write_trace(to, planned, {.names = name_of}); });
+        if (timed.is_verified()) write_headers(args, net, planned.plan);
     }
     write_if_asked(args.html, [&](auto& to) { write_page(to, args, net, wanted, timed, title); });
     auto label_of = [&](auto op) -> auto& { return net.operations[op].label; };
