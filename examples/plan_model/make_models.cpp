@@ -1017,84 +1017,85 @@ g (float[4] x) => (float[4] y) {
 f (p) => (q) {
     q = Exp (p)
 })");
+}
 
-    /// Names of values that are no identifiers, or become equal ones, and a value of 0 bytes.
-    void write_odd_names()
-    {
-        model_builder d;
-        d.input("x").shape("none", {0}).node("Shrink", {"x"}, {"none"});
-        char const* before = "x";
-        for (char const* name : {"a.b",
-                                 "a b",
-                                 "a_b_2",
-                                 "a_b",
-                                 "int",
-                                 "7up",
-                                 "linux",
-                                 "*/ break; /*",
-                                 "\"quotes\" \\",
-                                 "ends in \\",
-                                 "two\nlines",
-                                 "what?\?/",
-                                 "what?\?!",
-                                 "\xc3\xa9t\xc3\xa9",
-                                 "\xff\xfe",
-                                 "__",
-                                 "//",
-                                 "__a__",
-                                 "\x01"
-                                 "1",
-                                 "%s"}) {
-            d.shape(name).node("Grow", {before}, {name});
-            before = name;
-        }
-        d.output("y").node("Grow", {before}, {"y"});
-        save("odd_values.onnx", d.bytes());
-        save("odd '$model.onnx", d.bytes());
-        model_builder big; // 8 GiB: its offsets need more than 32 bits
-        big.input("x").shape("a", {1 << 30}).shape("b", {1 << 30}).output("y", {1 << 30});
-        big.node("Grow", {"x"}, {"a"});
-        big.node("Grow", {"a"}, {"b"});
-        big.node("Grow", {"b"}, {"y"});
-        save("big_values.onnx", big.bytes());
+/// Names of values that are no identifiers, or become equal ones, and a value of 0 bytes.
+void write_odd_names()
+{
+    model_builder d;
+    d.input("x").shape("none", {0}).node("Shrink", {"x"}, {"none"});
+    char const* before = "x";
+    for (char const* name : {"a.b",
+                             "a b",
+                             "a_b_2",
+                             "a_b",
+                             "int",
+                             "7up",
+                             "linux",
+                             "*/ break; /*",
+                             "\"quotes\" \\",
+                             "ends in \\",
+                             "two\nlines",
+                             "what?\?/",
+                             "what?\?!",
+                             "\xc3\xa9t\xc3\xa9",
+                             "\xff\xfe",
+                             "__",
+                             "//",
+                             "__a__",
+                             "\x01"
+                             "1",
+                             "%s"}) {
+        d.shape(name).node("Grow", {before}, {name});
+        before = name;
     }
+    d.output("y").node("Grow", {before}, {"y"});
+    save("odd_values.onnx", d.bytes());
+    save("odd '$model.onnx", d.bytes());
+    model_builder big; // 8 GiB: its offsets need more than 32 bits
+    big.input("x").shape("a", {1 << 30}).shape("b", {1 << 30}).output("y", {1 << 30});
+    big.node("Grow", {"x"}, {"a"});
+    big.node("Grow", {"a"}, {"b"});
+    big.node("Grow", {"b"}, {"y"});
+    save("big_values.onnx", big.bytes());
+}
 
-    /// The network of examples/firmware, in integers of 8 bits: which of four words is in a piece of sound.
-    void write_keywords()
-    {
-        constexpr int bytes = onnx::TensorProto::INT8;
-        model_builder d(14);
-        d.graph().set_name("keywords");
-        d.input("sound", {1, 1, 32, 20}, bytes).input("scale", {}).input("zero", {}, bytes);
-        d.input("conv_weights", {8, 1, 3, 3}, bytes).input("depth_weights", {8, 1, 3, 3}, bytes);
-        d.input("point_weights", {8, 8, 1, 1}, bytes).input("word_weights", {320, 4}, bytes);
-        for (char const* name : {"conv", "conv_relu", "depth", "depth_relu", "point", "joined"})
-            d.shape(name, {1, 8, 16, 10}, bytes);
-        d.shape("pooled", {1, 8, 8, 5}, bytes).shape("flat", {1, 320}, bytes).output("words", {1, 4}, bytes);
-        auto add_product = [&](char const* type, char const* of, char const* weights,
-                               char const* result) -> onnx::NodeProto& {
-            return d.node(type, {of, "scale", "zero", weights, "scale", "zero", "scale", "zero"}, {result});
-        };
-        auto& conv = add_product("QLinearConv", "sound", "conv_weights", "conv");
-        add_ints(conv, "pads", {1, 1, 1, 1});
-        add_ints(conv, "strides", {2, 2});
-        d.node("Relu", {"conv"}, {"conv_relu"});
-        auto& depth = add_product("QLinearConv", "conv_relu", "depth_weights", "depth");
-        add_ints(depth, "pads", {1, 1, 1, 1});
-        auto* const group = depth.add_attribute();
-        group->set_name("group");
-        group->set_type(onnx::AttributeProto::INT);
-        group->set_i(8);
-        d.node("Relu", {"depth"}, {"depth_relu"});
-        add_product("QLinearConv", "depth_relu", "point_weights", "point");
-        d.node("Max", {"point", "conv_relu"}, {"joined"});
-        auto& pooled = d.node("MaxPool", {"joined"}, {"pooled"});
-        add_ints(pooled, "kernel_shape", {2, 2});
-        add_ints(pooled, "strides", {2, 2});
-        d.node("Flatten", {"pooled"}, {"flat"});
-        add_product("QLinearMatMul", "flat", "word_weights", "words");
-        save("keywords.onnx", d.bytes());
-    }
+/// The network of examples/firmware, in integers of 8 bits: which of four words is in a piece of sound.
+void write_keywords()
+{
+    constexpr int bytes = onnx::TensorProto::INT8;
+    model_builder d(14);
+    d.graph().set_name("keywords");
+    d.input("sound", {1, 1, 32, 20}, bytes).input("scale", {}).input("zero", {}, bytes);
+    d.input("conv_weights", {8, 1, 3, 3}, bytes).input("depth_weights", {8, 1, 3, 3}, bytes);
+    d.input("point_weights", {8, 8, 1, 1}, bytes).input("word_weights", {320, 4}, bytes);
+    for (char const* name : {"conv", "conv_relu", "depth", "depth_relu", "point", "joined"})
+        d.shape(name, {1, 8, 16, 10}, bytes);
+    d.shape("pooled", {1, 8, 8, 5}, bytes).shape("flat", {1, 320}, bytes).output("words", {1, 4}, bytes);
+    auto add_product = [&](char const* type, char const* of, char const* weights,
+                           char const* result) -> onnx::NodeProto& {
+        return d.node(type, {of, "scale", "zero", weights, "scale", "zero", "scale", "zero"}, {result});
+    };
+    auto& conv = add_product("QLinearConv", "sound", "conv_weights", "conv");
+    add_ints(conv, "pads", {1, 1, 1, 1});
+    add_ints(conv, "strides", {2, 2});
+    d.node("Relu", {"conv"}, {"conv_relu"});
+    auto& depth = add_product("QLinearConv", "conv_relu", "depth_weights", "depth");
+    add_ints(depth, "pads", {1, 1, 1, 1});
+    auto* const group = depth.add_attribute();
+    group->set_name("group");
+    group->set_type(onnx::AttributeProto::INT);
+    group->set_i(8);
+    d.node("Relu", {"depth"}, {"depth_relu"});
+    add_product("QLinearConv", "depth_relu", "point_weights", "point");
+    d.node("Max", {"point", "conv_relu"}, {"joined"});
+    auto& pooled = d.node("MaxPool", {"joined"}, {"pooled"});
+    add_ints(pooled, "kernel_shape", {2, 2});
+    add_ints(pooled, "strides", {2, 2});
+    d.node("Flatten", {"pooled"}, {"flat"});
+    add_product("QLinearMatMul", "flat", "word_weights", "words");
+    save("keywords.onnx", d.bytes());
+}
 
 /// Two branches with a high peak and a small result: the least peak runs them one after the other.
 /// Each order is a file of node indexes.
