@@ -41,6 +41,7 @@ network read_model(std::string const& file, model_options const& how)
         read_onnx(file, model,
                   {.pairs = how.pairs,
                    .unsized = how.is_strict ? unsized_results::refused_if_tensors : unsized_results::left_out,
+                   .reads_bodies = true,
                    .why_open = &found.why_open,
                    .taken = &found.taken});
 

@@ -866,7 +866,7 @@ private:
     void add_bodies(int n, operation& op)
     {
         auto const& node = graph_.node(n);
-        bool const is_standard = standard_.contains(node);
+        bool const is_standard = how_.reads_bodies && standard_.contains(node);
         bool const has_views =
             std::any_of(op.outputs.begin(), op.outputs.end(), [&](value_id v) { return net_.is_view(v); });
         bool const done = !is_standard || has_views  ? false

@@ -32,6 +32,7 @@ enum class unsized_results : std::uint8_t {
 struct reading_options {
     in_place_pairs pairs = in_place_pairs::listed;
     unsized_results unsized = unsized_results::refused;
+    bool reads_bodies = false; ///< also graphs inside operations; otherwise a remark says that they are not
     /// Of results that are left out or refused, why their sizes are not known, if more can be said.
     std::unordered_map<std::string, std::string> const* why_open = nullptr;
     /// Of nodes If of this model of which one branch alone runs: whether it is then_branch.

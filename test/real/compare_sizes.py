@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+"""Compares the sizes of a plan with those that ONNX Runtime measures:
+
+    compare_sizes.py PLAN_MODEL MODEL.onnx [NAME=N | INPUT:AXIS=N | INPUT:=N]...
+
+Runs the model on noise with every result as an output, and holds the bytes of each against the table that
+plan_model --values writes. The branch of an If that runs is put in its place first, so its results are compared,
+too. Exit status 1 if a size differs or is missing."""
+import csv
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+
+program, path, *words = sys.argv[1:]
+given = dict(w.rsplit("=", 1) for w in words)
+elements = {name[:-1]: int(n) for name, n in given.items() if name.endswith(":")}
+sizes = {name: int(n) for name, n in given.items() if not name.endswith(":")}
+
+model = onnx.load(path)
+graph = model.graph
+stored = {t.name for t in graph.initializer}
+
+
+def noise(v):
+    tensor = v.type.tensor_type
+    kind = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+    shape = []
+    for axis, d in enumerate(tensor.shape.dim):
+        of_file = d.dim_value if d.HasField("dim_value") and d.dim_value >= 0 else 1
+        shape.append(sizes.get(f"{v.name}:{axis}", sizes.get(d.dim_param, of_file) if d.dim_param else of_file))
+    if v.name in elements:
+        return np.full(shape, elements[v.name], kind)
+    random = np.random.default_rng(1)
+    return (random.random(shape) if np.issubdtype(kind, np.floating) else random.integers(0, 2, shape)).astype(kind)
+
+
+inputs = {v.name: noise(v) for v in graph.input if v.name not in stored}
+options = ort.SessionOptions()
+options.log_severity_level = 3
+options.intra_op_num_threads = 1
+options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL  # no result is fused away
+
+
+def run(names):
+    probe = onnx.ModelProto()
+    probe.CopyFrom(model)
+    del probe.graph.output[:]
+    probe.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
+    return ort.InferenceSession(probe.SerializeToString(), options, ["CPUExecutionProvider"]).run(names, inputs)
+
+
+def results_of(nodes):
+    return [name for node in nodes for name in node.output if name]
+
+
+main = results_of(graph.node)
+inside = []
+while choices := [i for i, n in enumerate(graph.node) if n.op_type == "If"]:
+    at = choices[0]
+    choice = graph.node[at]
+    taken = "then_branch" if np.ravel(run([choice.input[0]])[0])[0] else "else_branch"
+    branch = next(a.g for a in choice.attribute if a.name == taken)
+    inside += results_of(branch.node)
+    graph.initializer.extend(branch.initializer)
+    copies = [onnx.helper.make_node("Identity", [o.name], [r]) for o, r in zip(branch.output, choice.output) if r]
+    nodes = list(graph.node)
+    nodes[at : at + 1] = list(branch.node) + copies
+    del graph.node[:]
+    graph.node.extend(nodes)
+
+with tempfile.TemporaryDirectory() as folder:
+    table = os.path.join(folder, "values.csv")
+    call = [program, path, "--values", table]
+    for name, n in sizes.items():
+        call += ["--dim", f"{name}={n}"]
+    for name, n in elements.items():
+        call += ["--value", f"{name}={n}"]
+    done = subprocess.run(call, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{path}: {done.stderr}")
+    with open(table, newline="") as rows:
+        planned = {row["value"]: row["bytes"] for row in csv.DictReader(rows)}
+
+wrong = 0
+for name, result in zip(main + inside, run(main + inside)):
+    if planned.get(name) != str(result.nbytes):
+        wrong += 1
+        print(f"{path}: {name} has {planned.get(name) or 'no'} bytes in the plan, and {result.nbytes} in a run")
+figures = dict(line.split(": ", 1) for line in done.stdout.splitlines())
+print(f"{os.path.basename(path):60} {len(main):6} {len(inside):6} {wrong:6}  {figures['memory']}")
+sys.exit(wrong != 0)
