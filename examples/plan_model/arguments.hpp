@@ -5,6 +5,7 @@
 #include "../command_line.hpp"
 #include "network.hpp"
 #include "read_onnx.hpp"
+#include "tflm_plan.hpp"
 
 #include <sublet/core/units.hpp>
 #include <sublet/execution/cpu.hpp>
@@ -26,16 +27,18 @@
 namespace plan_model {
 
 inline constexpr char usage[] =
-    "usage: plan_model MODEL.onnx [--order WORD|FILE] [--align N] [--in-place WORD]\n"
+    "usage: plan_model MODEL [--order WORD|FILE] [--align N] [--in-place WORD]\n"
     "                  [--symbolic N_MAX | --capacity BYTES]\n"
     "                  [--semantics sequential|concurrent\n"
     "                   [--strategy offsets|slots | --handoffs [--workers N]]]\n"
     "                  [--html FILE [--before]] [--svg FILE] [--dot FILE] [--csv FILE] [--why-peak FILE]\n"
-    "                  [--trace FILE]\n"
+    "                  [--trace FILE] [--tflm FILE]\n"
     "                  [--json] [--quiet]\n"
     "                  [--run [--check off|plan|paint|digest] [--limit BYTES]]\n"
     "\n"
-    "Plans the memory of a neural network's values, proves the plan, and prints what it needs.\n"
+    "Plans the memory of a neural network's values, proves the plan, and prints what it needs. The model is "
+    "an\n"
+    "ONNX file or a TensorFlow Lite file, as its contents say.\n"
     "\n"
     "  --order WORD       the order of the nodes: file (as in the file, default), or one that may need less\n"
     "                     memory: longest-path, least-peak, exact (exhaustive search), best (of all these)\n"
@@ -80,6 +83,16 @@ inline constexpr char usage[] =
     "  --csv FILE         write the plan: one row per buffer, id,lower,upper,size,offset\n"
     "  --why-peak FILE    write which values are live at the peak, until which node, and the peak without\n"
     "                     each of them\n"
+    "  --tflm FILE        write the plan of a TensorFlow Lite model as an offset of 32 bits for each tensor: "
+    "the\n"
+    "                     OfflineMemoryAllocation of TensorFlow Lite Micro. Then graph inputs and outputs "
+    "lie\n"
+    "                     in the arena, too, inputs from the begin and outputs to the end; offsets are\n"
+    "                     multiples of 16; reshaped results are copies, and nothing is computed in place "
+    "unless\n"
+    "                     --in-place says so, which assumes kernels that allow it. Constants, variables and\n"
+    "                     tensors of no use get -1. --csv then writes numbers of tensors as ids: pack\n"
+    "                     --minimize --input=CSV --pins=FILE checks both against each other\n"
     "  --run              run with synthetic kernels in three modes and compare the results: without a plan\n"
     "                     (no_plan), by reference counting (recycle), as planned (arena)\n"
     "  --check LEVEL      what these runs verify: off, plan, paint or digest (plan)\n"
@@ -121,7 +134,7 @@ inline bool parse_choice(std::string const& option, std::string const& word, cha
 
 struct arguments {
     std::string model;
-    std::string order, html, svg, dot, csv, why_peak, trace; ///< file names; empty: not requested
+    std::string order, html, svg, dot, csv, why_peak, trace, tflm; ///< file names; empty: not requested
     sublet::byte_count alignment = 1;
     sublet::byte_count capacity = 0;  ///< 0: unlimited
     sublet::byte_count max_batch = 0; ///< 0: one plan for the batch size of the file
@@ -132,7 +145,7 @@ struct arguments {
     bool run = false;
     sublet::executor_options::checks check = sublet::executor_options::checks::plan;
     sublet::byte_count limit = 0; ///< 0: that of default_run_limit()
-    bool before = false; ///< also on the page
+    bool before = false;          ///< also on the page
     bool json = false;
     bool quiet = false;
     bool help = false, version = false;
@@ -178,7 +191,7 @@ inline void read_in_place(arguments& args, std::string const& word)
 inline arguments read_arguments(int count, char const* const* words)
 {
     arguments args;
-    bool has_model = false;
+    bool has_model = false, has_pairs = false, has_alignment = false;
     std::string only_with_run, only_if_concurrent; // the last such option
     for (command_line::reader<input_error> reader(count, words, usage); reader.next();) {
         std::string const& word = reader.name();
@@ -193,11 +206,13 @@ inline arguments read_arguments(int count, char const* const* words)
         else if (word == "--dot") args.dot = operand();
         else if (word == "--csv") args.csv = operand();
         else if (word == "--why-peak") args.why_peak = operand();
+        else if (word == "--tflm") args.tflm = operand();
         else if (word == "--run") args.run = true;
         else if (word == "--json") args.json = true;
         else if (word == "--quiet") args.quiet = true;
         else if (word == "--in-place") {
             read_in_place(args, operand());
+            has_pairs = true;
         } else if (word == "--semantics") {
             args.concurrent = parse_choice(word, operand(), "sequential", "concurrent");
         } else if (word == "--strategy") {
@@ -210,6 +225,7 @@ inline arguments read_arguments(int count, char const* const* words)
             args.workers = read_number(word, operand());
         } else if (word == "--align") {
             args.alignment = read_byte_count(word, operand());
+            has_alignment = true;
         } else if (word == "--capacity") {
             args.capacity = read_byte_count(word, operand());
         } else if (word == "--symbolic") {
@@ -256,6 +272,17 @@ inline arguments read_arguments(int count, char const* const* words)
     if (args.concurrent && !(args.order.empty() && args.why_peak.empty()))
         throw input_error("option " + std::string(args.order.empty() ? "--why-peak" : "--order") +
                           " is about one order: it does not go with --semantics concurrent");
+    if (!args.tflm.empty()) {
+        if (args.concurrent || args.max_batch != 0 || args.capacity != 0 ||
+            !(args.order.empty() || args.order == "file"))
+            throw input_error("option --tflm writes one plan for the order of the file: it does not go with "
+                              "--symbolic, --capacity, --semantics concurrent or another --order");
+        if (!has_pairs) args.in_place = false;
+        if (!has_alignment) args.alignment = tflm_alignment;
+        if (args.alignment % tflm_alignment != 0)
+            throw input_error("option --tflm needs an alignment that is a multiple of 16, not " +
+                              std::to_string(args.alignment));
+    }
     if (args.run && !std::has_single_bit(args.alignment))
         throw input_error("option --run needs an alignment that is a power of two, not " +
                           std::to_string(args.alignment));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// plan_model MODEL.onnx: plans the memory of a neural network's values. Reads the file, plans, checks the
+// plan_model MODEL: plans the memory of a neural network's values. Reads the file, plans, checks the
 // plan with the library's checker, prints what it needs, and draws or runs it on request.
 
 #include "program.hpp"
@@ -9,12 +9,17 @@
 #include "any_batch.hpp"
 #include "arguments.hpp"
 #include "choose_order.hpp"
+#include "model_file.hpp"
 #include "network.hpp"
 #include "print_advice.hpp"
 #include "read_onnx.hpp"
+#include "read_tflite.hpp"
 #include "run_modes.hpp"
 #include "summary.hpp"
+#include "tflm_plan.hpp"
 #include "timed_plan.hpp"
+
+#include <onnx/onnx_pb.h>
 
 #include <sublet/reporting/csv.hpp>
 #include <sublet/reporting/dot.hpp>
@@ -34,6 +39,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace plan_model {
@@ -102,6 +108,22 @@ void write_page(std::ostream& out, arguments const& args, network const& net, pl
     sublet::write_html(out, timed.planned, page);
 }
 
+/// By the contents of the file: its ending may be any.
+network read_model(arguments const& args)
+{
+    std::string bytes = contents_of(args.model);
+    if (is_tflite(bytes)) {
+        bool const is_micro = !args.tflm.empty();
+        return read_tflite(args.model, bytes,
+                           {.pairs = args.pairs,
+                            .views = !is_micro || args.in_place, // otherwise off stops only pairs
+                            .plans_inputs = is_micro});
+    }
+    if (!args.tflm.empty())
+        throw input_error(args.model + ": is no TensorFlow Lite file, and option --tflm is about these only");
+    return read_onnx(args.model, parse_onnx(args.model, std::move(bytes)), args.pairs);
+}
+
 int run_any_batch(arguments const& args, network const& net, std::vector<sublet::node_id> const& order,
                   std::ostream& out, std::ostream& err)
 {
@@ -119,7 +141,7 @@ int run_any_batch(arguments const& args, network const& net, std::vector<sublet:
 
 int run(arguments const& args, std::ostream& out, std::ostream& err)
 {
-    network const net = read_onnx(args.model, args.pairs);
+    network const net = read_model(args);
     plan_settings wanted{args.alignment, args.in_place, {},          args.concurrent,
                          args.slots,     args.handoffs, args.workers};
     chosen_order const chosen = choose_order(args.order, net, wanted);
@@ -144,6 +166,8 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
                           explain(planned.error(), net, order, name_of));
     if (planned.report().naive_bytes == sublet::no_size - 1)
         throw input_error(args.model + ": its values take more bytes together than 64 bits can count");
+    pack::offline_offsets const micro =
+        args.tflm.empty() || !planned ? pack::offline_offsets() : tflm_offsets(args.tflm, net, planned.plan);
     std::optional<mode_comparison> const ran = run_if_asked(args, net, wanted, timed);
     if (!args.quiet)
         for (std::string const& remark : net.remarks) err << "plan_model: " << remark << '\n';
@@ -156,7 +180,14 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     auto kind_of = [&](auto v) { return net.kind_of(v); };
     auto life_of = [&](auto b) { return planned.plan.buffers[b].slot_life(); };
     if (planned) {
-        write_if_asked(args.csv, [&](auto& to) { sublet::write_csv(to, planned, {.names = name_of}); });
+        write_if_asked(args.csv, [&](auto& to) {
+            auto const tensor_of = tensors_by_value(net);
+            if (args.tflm.empty()) sublet::write_csv(to, planned, {.names = name_of});
+            else
+                sublet::write_csv(to, planned,
+                                  {.names = [&](auto v) { return std::to_string(tensor_of[v]); }});
+        });
+        write_if_asked(args.tflm, [&](auto& to) { pack::write_offline_offsets(to, micro); });
         write_if_asked(args.svg, [&](auto& to) {
             sublet::write_svg(to, planned, {.names = name_of, .kinds = kind_of, .title = title});
         });
