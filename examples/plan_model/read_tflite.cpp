@@ -205,7 +205,9 @@ private:
         if (may_lack_rank && read.type.size.empty()) read.type.has_rank = false;
         for (std::int32_t d : in_.numbers<std::int32_t>(t, field::signature))
             read.is_open = read.is_open || d < 0;
-        if (element.bits == 0) read.why_unsized = "has no element type of a fixed size";
+        constexpr std::size_t resource = 13;
+        if (type == resource) read.bytes = 0; // a handle, which the interpreter keeps
+        else if (element.bits == 0) read.why_unsized = "has no element type of a fixed size";
         else if (!read.type.has_rank) read.why_unsized = "has no shape";
         else set_bytes(element.bits, read);
     }
@@ -279,6 +281,8 @@ private:
                     if (v < -1 || v >= static_cast<std::int64_t>(tensors_.size()))
                         refuse(op.label + " refers to tensor " + std::to_string(v) + ", and there are " +
                                std::to_string(tensors_.size()));
+            has_handles_ =
+                has_handles_ || (op.is_builtin && tflite::is_in(tflite::makers_of_handles, op.type));
             if (op.is_builtin && tflite::is_in(tflite::callers, op.type)) remark_on_calls(t, op);
             operations_.push_back(std::move(op));
         }
@@ -369,6 +373,10 @@ private:
                 (t.is_constant || t.is_variable || (t.bytes == 0 && !is_made[i])))
                 add_value(i, role_of_given(t));
         }
+        if (!has_handles_) return;
+        state_ = value_id(net_.values.size());
+        net_.values.push_back({"variables and tables", 1, value_role::external | value_role::state});
+        net_.types.emplace_back();
     }
 
     void add_results(std::size_t n)
@@ -404,6 +412,7 @@ private:
             op.outputs.push_back(v == -1 ? sublet::no_value : net_.tensors[static_cast<std::size_t>(v)]);
         add_mutated(from, op);
         if (from.is_builtin) {
+            add_state(op);
             add_view(op);
             add_pairs(op);
             op.may_recompute = tflite::is_function(op.type) && op.mutated.empty();
@@ -439,6 +448,16 @@ private:
         }
         std::sort(op.mutated.begin(), op.mutated.end());
         op.mutated.erase(std::unique(op.mutated.begin(), op.mutated.end()), op.mutated.end());
+    }
+
+    /// What reads and writes variables keeps its order, whichever handles they have.
+    void add_state(operation& op)
+    {
+        bool const writes =
+            tflite::is_in(tflite::writers_of_state, op.type) || tflite::is_in(tflite::callers, op.type);
+        if (!has_handles_ || !(writes || tflite::is_in(tflite::readers_of_state, op.type))) return;
+        op.inputs.push_back(state_);
+        if (writes) op.mutated.push_back(state_);
     }
 
     void add_view(operation const& op)
@@ -536,6 +555,8 @@ private:
     std::vector<table const*> subgraphs_, buffers_;
     std::vector<flat_tensor> tensors_;
     std::vector<flat_operation> operations_;
+    bool has_handles_ = false;
+    value_id state_ = sublet::no_value; ///< stands for all variables and tables with handles
     std::size_t open_ = 0;
     std::string first_open_;
     network net_;

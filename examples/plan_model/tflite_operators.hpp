@@ -66,6 +66,12 @@ inline constexpr std::string_view no_functions[] = {
 inline constexpr std::string_view callers[] = {
     "CALL", "CALL_ONCE", "IF", "STABLEHLO_CASE", "STABLEHLO_COMPOSITE", "STABLEHLO_WHILE", "WHILE"};
 
+/// Variables and tables lie outside of the tensors, which are only handles of them: what reads them, and what
+/// writes them, as an operator may that runs a subgraph.
+inline constexpr std::string_view makers_of_handles[] = {"HASHTABLE", "VAR_HANDLE"};
+inline constexpr std::string_view readers_of_state[] = {"HASHTABLE_FIND", "HASHTABLE_SIZE", "READ_VARIABLE"};
+inline constexpr std::string_view writers_of_state[] = {"ASSIGN_VARIABLE", "HASHTABLE_IMPORT"};
+
 /// The first result is the first operand under another shape.
 inline constexpr std::string_view reshapes[] = {
     "EXPAND_DIMS", "RESHAPE", "SQUEEZE", "STABLEHLO_RESHAPE"};
