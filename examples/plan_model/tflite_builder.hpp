@@ -29,6 +29,7 @@ struct made_tensor {
     bool is_variable = false;
     tensor_numbers signature = {};
     bool has_rank = false, is_sparse = false;
+    std::size_t times = 1; ///< so many tensors share this table
 };
 
 struct made_code {
@@ -43,6 +44,7 @@ struct made_operator {
     std::vector<std::uint8_t> mutating = {};
     std::uint8_t options_type = 0; ///< 0: none
     tensor_numbers options = {};   ///< fields of 32 bits
+    std::size_t times = 1;         ///< so many operators share this table
 };
 
 struct made_subgraph {
@@ -124,7 +126,11 @@ private:
     place list(std::vector<Made> const& all, Write write_one)
     {
         std::vector<place> written;
-        for (Made const& one : all) written.push_back(write_one(one));
+        for (Made const& one : all) {
+            written.push_back(write_one(one));
+            if constexpr (requires { one.times; })
+                written.insert(written.end(), one.times - 1, written.back());
+        }
         return to_.CreateVector(written).o;
     }
     place text(std::string const& of) { return of.empty() ? place() : place(to_.CreateString(of).o); }
