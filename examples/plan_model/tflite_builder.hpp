@@ -105,7 +105,7 @@ private:
     using place = flatbuffers::Offset<void>; ///< of what is written; null: nothing
 
     void begin() { start_ = to_.StartTable(); }
-    place end() { return to_.EndTable(start_); }
+    place end() { return place(to_.EndTable(start_)); }
     static flatbuffers::voffset_t entry(int field)
     {
         return static_cast<flatbuffers::voffset_t>(4 + 2 * field);
@@ -120,7 +120,7 @@ private:
     template <class Number>
     place list(std::vector<Number> const& numbers)
     {
-        return to_.CreateVector(numbers).o;
+        return place(to_.CreateVector(numbers).o);
     }
     template <class Made, class Write>
     place list(std::vector<Made> const& all, Write write_one)
@@ -131,7 +131,7 @@ private:
             if constexpr (requires { one.times; })
                 written.insert(written.end(), one.times - 1, written.back());
         }
-        return to_.CreateVector(written).o;
+        return place(to_.CreateVector(written).o);
     }
     place text(std::string const& of) { return of.empty() ? place() : place(to_.CreateString(of).o); }
 
