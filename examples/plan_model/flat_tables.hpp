@@ -40,7 +40,7 @@ public:
     table const& root()
     {
         if (bytes_.size() < shortest) refuse("its first table");
-        std::uint32_t const at = verify_.VerifyOffset(0);
+        std::size_t const at = verify_.VerifyOffset(0);
         if (at == 0) refuse("its first table");
         return table_at(data() + at);
     }
@@ -92,7 +92,7 @@ public:
         read.reserve(at->size());
         for (std::uint32_t i = 0; i != at->size(); ++i) {
             std::uint8_t const* const element = at->Data() + sizeof(std::uint32_t) * i;
-            std::uint32_t const offset = verify_.VerifyOffset(element, 0);
+            std::size_t const offset = verify_.VerifyOffset(element, 0);
             if (offset == 0) refuse("a table");
             read.push_back(&table_at(element + offset));
         }
