@@ -3,6 +3,10 @@
 
 #include "random_source.hpp"
 
+#ifdef SUBLET_EXAMPLES_FLATBUFFERS
+#include "../plan_model/tflite_builder.hpp"
+#endif
+
 #include <onnx/onnx_pb.h>
 
 #include <cstdint>
@@ -177,6 +181,93 @@ std::vector<grown_file> grown_models(std::size_t bytes)
     return files;
 }
 
+#ifdef SUBLET_EXAMPLES_FLATBUFFERS
+
+using plan_model::made_model;
+using plan_model::made_operator;
+using plan_model::made_tensor;
+using plan_model::tensor_numbers;
+
+enum code : std::int32_t { add = 0, relu = 19, reshape = 22, add_n = 106 };
+
+/// Chains, and tables that share what they refer to, so that few bytes stand for much.
+void add_grown_flat(std::size_t bytes, std::vector<grown_file>& files)
+{
+    random_source d(4);
+    auto grow = [&](char const* name, auto change) {
+        made_model model;
+        model.tensor({"0"});
+        change(model);
+        files.push_back({name, model.bytes()});
+    };
+    auto grow_chain = [&](char const* name, std::int32_t of, bool is_random) {
+        grow(name, [&](made_model& m) {
+            m.op(of, {0}, {1});
+            m.main().operators.clear();
+            m.main().inputs = {0};
+            std::int32_t const count = static_cast<std::int32_t>(bytes / 96 + 1);
+            for (std::int32_t i = 0; i != count; ++i) {
+                std::int32_t const to = m.tensor({name_of(static_cast<std::size_t>(i) + 1)});
+                auto const from =
+                    is_random ? static_cast<std::int32_t>(d.below(static_cast<std::size_t>(to))) : i;
+                m.main().operators.push_back({0, {from}, {to}});
+            }
+            m.main().outputs = {count};
+        });
+    };
+    auto grow_operator = [&](char const* name, std::size_t operands, std::size_t times) {
+        grow(name, [&](made_model& m) {
+            m.main().inputs = {0};
+            made_operator& op = m.op(add_n, tensor_numbers(operands, 0), {});
+            op.mutating.assign(operands, 1);
+            op.times = times;
+        });
+    };
+    grow_chain("chain.tflite", relu, false);
+    grow_chain("views.tflite", reshape, false);
+    grow_chain("random.tflite", relu, true);
+    grow_operator("operands.tflite", bytes / 5, 1);
+    grow_operator("operators.tflite", 1, bytes / 4);
+    grow_operator("square.tflite", bytes / 10, bytes / 8);
+    grow("tensors.tflite", [&](made_model& m) {
+        m.main().tensors[0].times = bytes / 4;
+        m.op(relu, {0}, {1});
+        m.main().inputs = {0};
+    });
+    grow("names.tflite", [&](made_model& m) {
+        made_tensor& t = m.main().tensors[0];
+        t.name = std::string(bytes / 2, 'n');
+        t.times = bytes / 8;
+    });
+    grow("dimensions.tflite", [&](made_model& m) {
+        m.tensor({"1", tensor_numbers(bytes / 4, 1)});
+        m.op(relu, {0}, {1});
+        m.main().inputs = {0};
+        m.main().outputs = {1};
+    });
+}
+
+void add_boasting_flat(std::vector<grown_file>& files)
+{
+    for (std::int32_t size : {2147483647, 65536, 1 << 30}) {
+        made_model m;
+        for (char const* name : {"0", "1", "2"}) m.tensor({name, {size, size}});
+        m.op(relu, {0}, {1});
+        m.op(relu, {1}, {2});
+        m.main().inputs = {0};
+        m.main().outputs = {2};
+        files.push_back({"numbers.tflite", m.bytes()});
+        m.buffers.push_back({0, ~std::uint64_t{0} - 7, 16});
+        m.main().tensors[0].buffer = 1;
+        files.push_back({"far.tflite", m.bytes()});
+    }
+}
+
+#else
+void add_grown_flat(std::size_t, std::vector<grown_file>&) {}
+void add_boasting_flat(std::vector<grown_file>&) {}
+#endif
+
 } // namespace
 
 std::vector<grown_file> grown_files(std::string_view program, std::size_t bytes)
@@ -184,7 +275,9 @@ std::vector<grown_file> grown_files(std::string_view program, std::size_t bytes)
     if (program == "pack") return grown_tables(bytes);
     if (program == "memonger") return grown_nets(bytes);
     if (program == "transpiler") return grown_programs(bytes);
-    return grown_models(bytes);
+    std::vector<grown_file> files = grown_models(bytes);
+    if (program == "plan_model") add_grown_flat(bytes, files);
+    return files;
 }
 
 std::vector<grown_file> boasting_files(std::string_view program)
@@ -250,6 +343,7 @@ std::vector<grown_file> boasting_files(std::string_view program)
         model("text.onnx", [](onnx::GraphProto& g) { add_node(g, "Relu", {"0"}, "1", {4}); });
         // The last length says more bytes than there are.
         files.back().bytes += std::string("\x3a\xff\xff\xff\xff\x07", 6);
+        if (program == "plan_model") add_boasting_flat(files);
     }
     return files;
 }

@@ -50,7 +50,7 @@ std::size_t bytes_asked_for(std::vector<std::string> const& words)
         if (option == "--limit") bytes += bytes_of_run * std::stoul(words[i]);
         else if (option == "--csv" || option == "--svg" || option == "--dot" || option == "--why-peak" ||
                  option == "--output" || option == "--trace" || option == "--header" ||
-                 option == "--c-header")
+                 option == "--c-header" || option == "--tflm")
             continue;
         else if (std::uintmax_t const size = std::filesystem::file_size(words[i], none); !none)
             bytes += bytes_of_file * static_cast<std::size_t>(size);

@@ -4,6 +4,7 @@
 // files that once caused errors, models drawn at random, and files damaged at random.
 
 #include "../command_line.hpp"
+#include "draw_flat.hpp"
 #include "drawn_models.hpp"
 #include "grown_files.hpp"
 #include "in_process.hpp"
@@ -292,15 +293,22 @@ struct mutant {
 
 mutant draw_mutant(arguments const& args, random_source& d)
 {
-    bool const reads_models = args.program != "pack";
+    auto is_flat = [](std::filesystem::path const& file) { return file.extension() == ".tflite"; };
+    bool const reads_models =
+        args.program != "pack" &&
+        !(!args.files.empty() && std::all_of(args.files.begin(), args.files.end(), is_flat));
     if (!args.files.empty() && (!reads_models || d.percent(50))) {
         std::filesystem::path const from = d.one_of(args.files);
-        std::string bytes = contents_of(from);
+        bool const is_drawn = is_flat(from) && d.percent(50);
+        std::string bytes = is_drawn ? draw_flat(d) : contents_of(from);
         onnx::ModelProto model;
+        if (is_drawn && d.percent(70)) return {"mutant.tflite", bytes, "0\n"};
         if (from.extension() == ".onnx" && d.percent(70) && model.ParseFromString(bytes)) {
             mutate_model(model, d);
             bytes = model.SerializeAsString();
-        } else if (d.percent(from.extension() == ".onnx" ? 100 : 30)) {
+        } else if (is_flat(from) && d.percent(85)) {
+            mutate_numbers(bytes, d);
+        } else if (d.percent(from.extension() == ".onnx" || is_flat(from) ? 100 : 30)) {
             mutate_bytes(bytes, d);
         } else {
             mutate_words(bytes, d);
@@ -322,7 +330,7 @@ mutant draw_mutant(arguments const& args, random_source& d)
 int run_mutants(arguments const& args)
 {
     session all(args);
-    auto const modes = modes_of(args.program);
+    auto const modes = modes_of(args.program), flat_modes = modes_of(args.program, true);
     for (std::uint64_t seed = args.seed; seed != args.seed + args.cases; ++seed) {
         random_source d(seed);
         mutant const mutated = draw_mutant(args, d);
@@ -330,7 +338,8 @@ int run_mutants(arguments const& args)
         write_file(file, mutated.bytes);
         write_file(args.work / "order", mutated.order);
         write_file(args.work / "table.csv", pinned_table);
-        auto const words = words_of_mode(d.one_of(modes), file, args.work);
+        auto const words =
+            words_of_mode(d.one_of(mutated.name.ends_with(".tflite") ? flat_modes : modes), file, args.work);
         all.begin("seed " + std::to_string(seed));
         outcome const result = all.run(words);
         if (!all.check_outcome(result, mistake_about_damaged(args.program, words, result)))
@@ -347,12 +356,12 @@ int run_mutants(arguments const& args)
 int run_sizes(arguments const& args)
 {
     session all(args);
-    auto const modes = modes_of(args.program);
     auto run_file = [&](grown_file const& f, std::size_t first, std::size_t step) {
         std::string const file = (args.work / f.name).string();
         write_file(file, f.bytes);
         write_file(args.work / "order", "0\n");
         write_file(args.work / "table.csv", pinned_table);
+        auto const modes = modes_of(args.program, f.name.ends_with(".tflite"));
         for (std::size_t m = first % step; m < modes.size(); m += step) {
             auto const words = words_of_mode(modes[m], file, args.work);
             all.begin(args.program + joined(words) + ", " + std::to_string(f.bytes.size()) + " bytes");
@@ -362,7 +371,7 @@ int run_sizes(arguments const& args)
     };
     for (grown_file const& f : boasting_files(args.program)) run_file(f, 0, 1);
     // Fewer modes for larger files, others for each.
-    std::size_t const at_least = modes.size() > 12 ? 8 : 1;
+    std::size_t const at_least = modes_of(args.program).size() > 12 ? 8 : 1;
     std::size_t next = 0;
     for (auto [bytes, step] :
          {std::pair<std::size_t, std::size_t>{1 << 10, 1}, {1 << 14, 1}, {1 << 17, 2}, {1 << 20, 4}})

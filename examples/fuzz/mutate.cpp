@@ -249,6 +249,31 @@ void mutate_bytes(std::string& text, random_source& d)
     }
 }
 
+void mutate_numbers(std::string& bytes, random_source& d)
+{
+    for (int times = d.between(1, 4); times != 0; --times) {
+        std::size_t const sizes[] = {1, 2, 4, 4, 4, 8}, size = d.one_of(sizes), numbers = bytes.size() / size;
+        if (numbers == 0) continue;
+        std::size_t const at = size * d.below(numbers), from = size * d.below(numbers);
+        auto number_at = [&](std::size_t begin) {
+            std::uint64_t number = 0;
+            for (std::size_t i = size; i-- != 0;)
+                number = number << 8 | static_cast<unsigned char>(bytes[begin + i]);
+            return number;
+        };
+        std::uint64_t number = number_at(at);
+        switch (d.between(0, 4)) {
+        case 0: number = static_cast<std::uint64_t>(d.one_of(odd_integers)); break;
+        case 1: number = d.below(8); break;
+        case 2: number = number_at(from); break;
+        case 3: number += static_cast<std::uint64_t>(4 * d.between(-4, 4)); break;
+        default: number += static_cast<std::uint64_t>(d.between(-2, 2));
+        }
+        for (std::size_t i = 0; i != size; ++i) bytes[at + i] = static_cast<char>(number >> 8 * i & 0xFF);
+    }
+    if (d.percent(3)) bytes.resize(d.below(bytes.size() + 1));
+}
+
 void mutate_words(std::string& text, random_source& d)
 {
     for (int times = d.between(1, 4); times != 0; --times) {

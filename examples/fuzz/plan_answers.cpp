@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "plan_answers.hpp"
 
+#include "../pack/foreign_tables.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <fstream>
@@ -135,6 +137,22 @@ std::string mistake_in_csv(std::string const& text, figures const& reported, boo
     return {};
 }
 
+/// Each row of the table is a tensor with the same offset in the plan for TensorFlow Lite Micro.
+std::string mistake_in_offsets(std::string const& bytes, std::string const& text)
+{
+    pack::offline_offsets const all = pack::read_offline_offsets(bytes);
+    for (std::int32_t at : all.offset)
+        if (at != -1 && at % 16 != 0) return "an offset of a tensor is no multiple of 16";
+    auto const table = read_table(text);
+    for (std::size_t r = 1; r != table.size(); ++r) {
+        auto const tensor = number_in(table[r][0]), offset = number_in(table[r][4]);
+        if (!tensor || *tensor >= all.offset.size()) return "a row of the table is no tensor";
+        if (all.offset[*tensor] < 0 || static_cast<std::uint64_t>(all.offset[*tensor]) != offset)
+            return "a tensor has another offset in the table";
+    }
+    return {};
+}
+
 /// Whether tags match, without stray `<` or `&`.
 bool is_xml(std::string const& text)
 {
@@ -224,7 +242,8 @@ std::string mistake_in_plan(std::vector<std::string> const& words, outcome const
     auto figure = [&](char const* key) { return number_in(reported[key]).value_or(0); };
     bool const is_sequential = !has_option("concurrent");
     if (figure("arena_bytes") < figure("lower_bound_bytes")) return "an arena below the lower bound";
-    if (operand_of("--align").empty() && figure("arena_bytes") > figure("naive_bytes"))
+    if (operand_of("--align").empty() && !has_option("--tflm") &&
+        figure("arena_bytes") > figure("naive_bytes"))
         return "an arena larger than all buffers together";
     auto const order = operand_of("--order");
     if ((order == "exact" || order == "best") && figure("peak_bytes") > figure("given_peak_bytes"))
@@ -239,6 +258,10 @@ std::string mistake_in_plan(std::vector<std::string> const& words, outcome const
     }
     if (auto const file = operand_of("--csv"); !file.empty())
         if (auto const wrong = mistake_in_csv(contents_of(file), reported, is_sequential, known);
+            !wrong.empty())
+            return wrong;
+    if (auto const file = operand_of("--tflm"); !file.empty())
+        if (auto const wrong = mistake_in_offsets(contents_of(file), contents_of(operand_of("--csv")));
             !wrong.empty())
             return wrong;
     if (auto const file = operand_of("--svg"); !file.empty() && !is_xml(contents_of(file)))
@@ -277,11 +300,15 @@ std::vector<std::string> words_of_mode(std::string const& mode, std::string cons
     return words;
 }
 
-std::vector<std::string> modes_of(std::string const& program)
+std::vector<std::string> modes_of(std::string const& program, bool is_tflite)
 {
     if (program == "plan_model") {
         std::vector<std::string> modes;
         for (std::string const& mode : plan_modes()) modes.push_back("FILE " + mode);
+        if (is_tflite)
+            for (char const* more :
+                 {"", " --in-place on", " --in-place softmax --align 64 --run --limit 1000000"})
+                modes.push_back(std::string("FILE --tflm OUT.tflm --csv OUT.csv") + more);
         return modes;
     }
     if (program == "run_network")

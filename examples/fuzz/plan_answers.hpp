@@ -35,7 +35,8 @@ std::string mistake_in_plan(std::vector<std::string> const& words, outcome const
 bool is_unsized(std::vector<std::string> const& words, outcome const& result);
 
 /// Ways to call a program on a file; the memory limit is small, because a damaged file may ask for much.
-std::vector<std::string> modes_of(std::string const& program);
+/// Some modes are of TensorFlow Lite files only.
+std::vector<std::string> modes_of(std::string const& program, bool is_tflite = false);
 
 /// The table that a mode with TABLE reads, with the file as its pins.
 inline constexpr char pinned_table[] = "id,lower,upper,size\n1,0,3,8\n0,2,5,16\n2,4,6,8\n";

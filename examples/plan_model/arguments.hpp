@@ -5,6 +5,7 @@
 #include "../command_line.hpp"
 #include "network.hpp"
 #include "read_model.hpp"
+#include "tflm_plan.hpp"
 
 #include <sublet/core/units.hpp>
 #include <sublet/execution/cpu.hpp>
@@ -27,17 +28,18 @@
 namespace plan_model {
 
 inline constexpr char usage[] =
-    "usage: plan_model MODEL.onnx [--dim NAME=N]... [--value INPUT=N]... [--strict] [--inline]\n"
+    "usage: plan_model MODEL [--dim NAME=N]... [--value INPUT=N]... [--strict] [--inline]\n"
     "                  [--order WORD|FILE] [--align N] [--in-place WORD]\n"
     "                  [--symbolic N_MAX | --capacity BYTES]\n"
     "                  [--semantics sequential|concurrent\n"
     "                   [--strategy offsets|slots | --handoffs [--workers N]]]\n"
     "                  [--html FILE [--before]] [--svg FILE] [--dot FILE] [--csv FILE] [--values FILE]\n"
-    "                  [--why-peak FILE] [--trace FILE] [--header FILE] [--c-header FILE]\n"
+    "                  [--why-peak FILE] [--trace FILE] [--header FILE] [--c-header FILE] [--tflm FILE]\n"
     "                  [--json] [--quiet]\n"
     "                  [--run [--check off|plan|paint|digest] [--limit BYTES]]\n"
     "\n"
-    "Plans the memory of a neural network's values, proves the plan, and prints what it needs.\n"
+    "Plans the memory of a neural network's values, proves the plan, and prints what it needs. The model is\n"
+    "an ONNX or a TensorFlow Lite file: its contents decide, not its name.\n"
     "\n"
     "  --dim NAME=N       the size of a dimension that the file leaves open, by its name or as "
     "INPUT:AXIS=N.\n"
@@ -97,6 +99,14 @@ inline constexpr char usage[] =
     "                     constants, and a table that each compiler proves again; its namespace is named as\n"
     "                     FILE\n"
     "  --c-header FILE    the same for C99 and later: macros that begin with the name of FILE\n"
+    "  --tflm FILE        write the plan of a TensorFlow Lite model for TensorFlow Lite Micro: an offset\n"
+    "                     of 32 bits for each tensor, to be the OfflineMemoryAllocation of its metadata.\n"
+    "                     Then graph inputs and outputs lie in the arena, too, inputs from the begin and\n"
+    "                     outputs to the end. Offsets are multiples of 16. Without --in-place reshaped\n"
+    "                     results are copies, and no result overwrites an operand; with it the kernels\n"
+    "                     must allow both. Constants, variables and unused tensors get -1. The ids of\n"
+    "                     --csv are numbers of tensors then: pack --minimize --input=CSV --pins=FILE\n"
+    "                     checks that no two overlap\n"
     "  --run              run with synthetic kernels in three modes and compare the results: without a plan\n"
     "                     (no_plan), by reference counting (recycle), as planned (arena)\n"
     "  --check LEVEL      what these runs verify: off, plan, paint or digest (plan)\n"
@@ -139,7 +149,7 @@ inline bool parse_choice(std::string const& option, std::string const& word, cha
 struct arguments {
     std::string model;
     std::string order, html, svg, dot, csv, values, why_peak, trace; ///< file names; empty: not asked for
-    std::string header, c_header;                                    ///< also file names
+    std::string header, c_header, tflm;                              ///< also file names
     sublet::byte_count alignment = 1;
     sublet::byte_count capacity = 0;  ///< 0: unlimited
     sublet::byte_count max_batch = 0; ///< 0: one plan for the batch size of the file
@@ -237,7 +247,7 @@ inline void read_in_place(arguments& args, std::string const& word)
 inline arguments read_arguments(int count, char const* const* words)
 {
     arguments args;
-    bool has_model = false;
+    bool has_model = false, has_pairs = false, has_alignment = false;
     std::string only_with_run, only_if_concurrent; // the last such option
     for (command_line::reader<input_error> reader(count, words, usage); reader.next();) {
         std::string const& word = reader.name();
@@ -255,6 +265,7 @@ inline arguments read_arguments(int count, char const* const* words)
         else if (word == "--csv") args.csv = operand();
         else if (word == "--values") args.values = operand();
         else if (word == "--why-peak") args.why_peak = operand();
+        else if (word == "--tflm") args.tflm = operand();
         else if (word == "--run") args.run = true;
         else if (word == "--json") args.json = true;
         else if (word == "--dim") args.reading.dimensions.push_back(read_dimension(operand()));
@@ -264,6 +275,7 @@ inline arguments read_arguments(int count, char const* const* words)
         else if (word == "--quiet") args.quiet = true;
         else if (word == "--in-place") {
             read_in_place(args, operand());
+            has_pairs = true;
         } else if (word == "--semantics") {
             args.concurrent = parse_choice(word, operand(), "sequential", "concurrent");
         } else if (word == "--strategy") {
@@ -276,6 +288,7 @@ inline arguments read_arguments(int count, char const* const* words)
             args.workers = read_number(word, operand());
         } else if (word == "--align") {
             args.alignment = read_byte_count(word, operand());
+            has_alignment = true;
         } else if (word == "--capacity") {
             args.capacity = read_byte_count(word, operand());
         } else if (word == "--symbolic") {
@@ -325,6 +338,19 @@ inline arguments read_arguments(int count, char const* const* words)
                           (args.handoffs ? "--handoffs"
                            : args.slots  ? "--strategy slots"
                                          : "--semantics concurrent"));
+    if (!args.tflm.empty()) {
+        if (args.concurrent || args.max_batch != 0 || args.capacity != 0 ||
+            !(args.order.empty() || args.order == "file"))
+            throw input_error("option --tflm writes one plan for the order of the file: it does not go with "
+                              "--symbolic, --capacity, --semantics concurrent or another --order");
+        if (!has_pairs) args.in_place = false;
+        args.reading.is_micro = true;
+        args.reading.has_views = args.in_place; // otherwise off stops only pairs
+        if (!has_alignment) args.alignment = tflm_alignment;
+        if (args.alignment % tflm_alignment != 0)
+            throw input_error("option --tflm needs an alignment that is a multiple of 16, not " +
+                              std::to_string(args.alignment));
+    }
     if (args.run && !std::has_single_bit(args.alignment))
         throw input_error("option --run needs an alignment that is a power of two, not " +
                           std::to_string(args.alignment));

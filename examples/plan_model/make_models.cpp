@@ -124,6 +124,7 @@ void write_unreadable()
 {
     save("empty.onnx", "");
     save("foreign.onnx", "This is no model but a letter: dear reader, all is well.\n");
+    save("no_reader.tflite", std::string("\x1c\0\0\0TFL3", 8));
     save("picture.onnx", std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16));
     std::string const whole = chain(false).bytes();
     save("truncated.onnx", whole.substr(0, whole.size() / 2));

@@ -71,10 +71,11 @@ struct network {
     std::vector<operation> operations;
     std::vector<network_value> values; ///< graph inputs and initializers first, then results in node order
     std::vector<value_type> types;     ///< by value
-    std::size_t results = 0;           ///< number of values that operations produce
-    std::string not_for_any_batch;     ///< why sizes for other batches are unknown; empty: they are known
-    std::vector<std::string> remarks;  ///< parts of the network that the plan does not cover
-    std::vector<unsized_result> unsized; ///< ascending by value
+    std::vector<sublet::value_id> tensors; ///< by number in a TensorFlow Lite file; `no_value`: not used
+    std::size_t results = 0;               ///< number of values that operations produce
+    std::string not_for_any_batch;         ///< why sizes for other batches are unknown; empty: they are known
+    std::vector<std::string> remarks;      ///< parts of the network that the plan does not cover
+    std::vector<unsized_result> unsized;   ///< ascending by value
 
     /// Of the operation that makes the value.
     std::string kind_of(sublet::value_id v) const

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// plan_model MODEL.onnx: plans the memory of a neural network's values. Reads the file, plans, checks the
+// plan_model MODEL: plans the memory of a neural network's values. Reads the file, plans, checks the
 // plan with the library's checker, prints what it needs, and draws or runs it on request.
 
 #include "program.hpp"
@@ -16,9 +16,12 @@
 #include "read_model.hpp"
 #include "run_modes.hpp"
 #include "summary.hpp"
+#include "tflm_plan.hpp"
 #include "timed_plan.hpp"
 #include "walk_bodies.hpp"
 #include "write_header.hpp"
+
+#include <onnx/onnx_pb.h>
 
 #include <sublet/reporting/csv.hpp>
 #include <sublet/reporting/dot.hpp>
@@ -38,6 +41,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace plan_model {
@@ -281,6 +285,8 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
                           explain(planned.error(), net, order, name_of));
     if (planned.report().naive_bytes == sublet::no_size - 1)
         throw input_error(args.model + ": its values take more bytes together than 64 bits can count");
+    pack::offline_offsets const micro =
+        args.tflm.empty() || !planned ? pack::offline_offsets() : tflm_offsets(args.tflm, net, planned.plan);
     std::optional<mode_comparison> const ran = run_if_asked(args, net, wanted, timed);
     remark();
     auto say = [&](std::string const& what) { err << "plan_model: " << args.model << ": " << what << '\n'; };
@@ -292,7 +298,14 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     auto kind_of = [&](auto v) { return net.kind_of(v); };
     auto life_of = [&](auto b) { return planned.plan.buffers[b].slot_life(); };
     if (planned) {
-        write_if_asked(args.csv, [&](auto& to) { sublet::write_csv(to, planned, {.names = name_of}); });
+        write_if_asked(args.csv, [&](auto& to) {
+            auto const tensor_of = tensors_by_value(net);
+            if (args.tflm.empty()) sublet::write_csv(to, planned, {.names = name_of});
+            else
+                sublet::write_csv(to, planned,
+                                  {.names = [&](auto v) { return std::to_string(tensor_of[v]); }});
+        });
+        write_if_asked(args.tflm, [&](auto& to) { pack::write_offline_offsets(to, micro); });
         write_if_asked(args.values, [&](auto& to) { list_values(to, net, planned.plan); });
         write_if_asked(args.svg, [&](auto& to) {
             sublet::write_svg(to, planned, {.names = name_of, .kinds = kind_of, .title = title});

@@ -2,12 +2,15 @@
 
 #include "read_model.hpp"
 
+#include "model_file.hpp"
 #include "model_functions.hpp"
+#include "read_tflite.hpp"
 
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace plan_model {
 namespace {
@@ -25,7 +28,18 @@ std::string sentence_of(std::vector<std::string> const& open)
 
 network read_model(std::string const& file, model_options const& how)
 {
-    onnx::ModelProto model = parse_onnx(file);
+    std::string bytes = contents_of(file);
+    if (is_tflite(bytes)) {
+        if (!how.dimensions.empty() || !how.values.empty() || how.inlines_functions)
+            throw input_error(file +
+                              ": is a TensorFlow Lite file, which gives a size for each dimension: options "
+                              "--dim, --value and --inline are about ONNX files");
+        return read_tflite(file, bytes,
+                           {.pairs = how.pairs, .views = how.has_views, .plans_inputs = how.is_micro});
+    }
+    if (how.is_micro)
+        throw input_error(file + ": is no TensorFlow Lite file, and option --tflm is about these only");
+    onnx::ModelProto model = parse_onnx(file, std::move(bytes));
     if (how.inlines_functions) inline_functions(file, model);
     set_dimensions const set = set_open_dimensions(file, model, how.dimensions);
     inferred_shapes const found = [&] {

@@ -21,8 +21,8 @@ struct model_options {
     bool inlines_functions = false;       ///< functions of the model are replaced by their nodes
 };
 
-/// The network of a file as it is published: sizes that it does not declare are inferred. Results of which
-/// the size stays unknown are left out, with remarks.
+/// The network of a file as it is published, an ONNX or a TensorFlow Lite file by its contents: sizes that it
+/// does not declare are inferred. Results of which the size stays unknown are left out, with remarks.
 ///
 /// Throws: input_error, naming the file and, if there is one, the value; also if no result has a size.
 network read_model(std::string const& file, model_options const& how);

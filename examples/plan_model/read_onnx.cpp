@@ -6,6 +6,7 @@
 
 #include "follow_batch.hpp"
 #include "function_operators.hpp"
+#include "model_file.hpp"
 #include "standard_operators.hpp"
 
 #include <sublet/core/units.hpp>
@@ -17,11 +18,8 @@
 #include <algorithm>
 #include <climits>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <memory>
-#include <sstream>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -1043,19 +1041,6 @@ private:
     network net_;
 };
 
-std::string contents_of(std::string const& file)
-{
-    std::error_code none;
-    if (std::filesystem::is_directory(file, none))
-        throw input_error(file + ": is a directory, not an ONNX file");
-    std::ifstream in(file, std::ios::binary);
-    if (!in) throw input_error(file + ": cannot be read, or does not exist");
-    std::ostringstream text;
-    text << in.rdbuf();
-    if (in.bad()) throw input_error(file + ": cannot be read to its end");
-    return std::move(text).str();
-}
-
 /// Whether graphs are nested deeper than `deepest`, through the attributes of nodes.
 ///
 /// Protobuf refuses deep nesting without naming the reason. So this function walks the bytes and skips all
@@ -1114,13 +1099,14 @@ bool has_graphs_below(int deepest, std::string const& bytes)
 
 } // namespace
 
-onnx::ModelProto parse_onnx(std::string const& file)
+onnx::ModelProto parse_onnx(std::string const& file) { return parse_onnx(file, contents_of(file)); }
+
+onnx::ModelProto parse_onnx(std::string const& file, std::string bytes)
 {
 #if GOOGLE_PROTOBUF_VERSION < 4022000
     google::protobuf::SetLogHandler(nullptr); // errors are reported once, by this program
 #endif
     constexpr int deepest = 100;
-    std::string const bytes = contents_of(file);
     if (bytes.empty()) throw input_error(file + ": is empty");
     if (bytes.size() > INT_MAX)
         throw input_error(file + ": is larger than 2 GiB, which is all that protobuf reads");

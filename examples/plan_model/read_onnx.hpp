@@ -45,6 +45,9 @@ struct reading_options {
 /// Throws:  input_error, naming the file.
 onnx::ModelProto parse_onnx(std::string const& file);
 
+/// Parses the bytes of a file of that name, and frees them.
+onnx::ModelProto parse_onnx(std::string const& file, std::string bytes);
+
 /// The network of a parsed file: structure, shapes and types, but no weights.
 ///
 /// Ensures: operations are in file order, which is a valid order; every result has a size, or is in

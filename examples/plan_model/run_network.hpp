@@ -139,7 +139,7 @@ void set_inputs(Executor& execute, network const& net, external_storage& externa
 {
     external.bind(execute);
     for (sublet::value_id v = 0; v != net.values.size(); ++v)
-        if (net.values[v].role == sublet::value_role::input) sublet::fill_noise(execute.input(v), v);
+        if (has_role(net.values[v].role, sublet::value_role::input)) sublet::fill_noise(execute.input(v), v);
 }
 
 /// The digest of all results.
