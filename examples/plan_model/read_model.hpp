@@ -19,6 +19,8 @@ struct model_options {
     std::vector<given_value> values = {}; ///< of inputs on which shapes or branches depend
     bool is_strict = false;               ///< a result without a size is an error
     bool inlines_functions = false;       ///< functions of the model are replaced by their nodes
+    bool is_micro = false;  ///< TensorFlow Lite only: inputs are planned, too, as TensorFlow Lite Micro does
+    bool has_views = true;  ///< TensorFlow Lite only: reshaped results are views
 };
 
 /// The network of a file as it is published, an ONNX or a TensorFlow Lite file by its contents: sizes that it
