@@ -324,10 +324,10 @@ public:
                                                         std::to_string(n) + ' ' + quoted(node.op_type()) +
                                                         " makes " + text_of(found));
                 }
-                if (!is_settled(result.type)) found_.why_open.emplace(name, result.why_open);
                 main.facts.emplace(name, std::move(result));
             }
         }
+        infer_backwards(graph, main);
         declare_results(graph, main);
         return std::move(found_);
     }
@@ -407,9 +407,32 @@ private:
         return std::make_shared<known_tensor const>(std::move(*elements));
     }
 
-    /// Declares what is known of the results of nodes in the graph itself.
-    void declare_results(onnx::GraphProto& graph, scope const& in) const
+    /// An operand of an operator that works element by element has the shape of the result, which may be
+    /// declared.
+    void infer_backwards(onnx::GraphProto const& graph, scope& in) const
     {
+        standard_operators const standard(model_);
+        for (int n = graph.node_size(); n-- != 0;) {
+            auto const& node = graph.node(n);
+            if (node.input_size() == 0 || node.output_size() != 1 || !standard.contains(node) ||
+                !(node.op_type() == "Identity" || is_one_of(of_first_operand, node.op_type())))
+                continue;
+            auto const from = in.facts.find(node.output(0)), to = in.facts.find(node.input(0));
+            if (from == in.facts.end() || to == in.facts.end() || !is_full(from->second.type)) continue;
+            onnx::TypeProto& type = to->second.type;
+            bool const is_tensor = type.has_tensor_type() && type.tensor_type().elem_type() != 0;
+            if (!is_tensor || is_full(type)) continue;
+            onnx::TypeProto shape = from->second.type;
+            shape.mutable_tensor_type()->set_elem_type(type.tensor_type().elem_type());
+            complete(type, shape);
+        }
+    }
+
+    /// Declares what is known of the results of nodes in the graph itself, and why others are open.
+    void declare_results(onnx::GraphProto& graph, scope const& in)
+    {
+        auto& why_open = found_.why_open[&graph];
+        why_open.clear(); // of another iteration
         std::unordered_map<std::string_view, onnx::ValueInfoProto*> declared;
         for (auto& v : *graph.mutable_value_info()) declared.emplace(v.name(), &v);
         std::unordered_map<std::string_view, onnx::ValueInfoProto*> outputs;
@@ -418,6 +441,7 @@ private:
             for (auto const& name : node.output()) {
                 auto const found = in.facts.find(name);
                 if (name.empty() || found == in.facts.end() || kept_.count(name) != 0) continue;
+                if (!is_settled(found->second.type)) why_open.emplace(name, found->second.why_open);
                 if (auto const out = outputs.find(name); out != outputs.end())
                     *out->second->mutable_type() = found->second.type;
                 auto const known = declared.find(name);
@@ -580,6 +604,7 @@ private:
             outputs.push_back(found != nullptr ? *found : fact{});
             if (found == nullptr) outputs.back().type = v.type();
         }
+        if (outer == nullptr) return outputs; // of a function: the graph is made for this call
         declare_results(graph, inner);
         for (int i = 0; i != graph.input_size(); ++i)
             *graph.mutable_input(i)->mutable_type() = inner.facts.at(graph.input(i).name()).type;

@@ -8,6 +8,7 @@
 #include <vector>
 
 namespace onnx {
+class GraphProto;
 class ModelProto;
 class NodeProto;
 }
@@ -16,8 +17,8 @@ namespace plan_model {
 
 /// What was found besides the shapes.
 struct inferred_shapes {
-    std::unordered_map<std::string, std::string>
-        why_open;                            ///< by result of the main graph, without a full stop
+    /// Of results without a size, by graph and name, and without a full stop.
+    std::unordered_map<onnx::GraphProto const*, std::unordered_map<std::string, std::string>> why_open;
     std::unordered_map<onnx::NodeProto const*, bool> taken; ///< of each If with a known condition
     std::vector<std::string> contradictions; ///< sentences: declarations of results that were replaced
 };
@@ -29,13 +30,11 @@ struct given_value {
 };
 
 /// Declares the type and shape of each value of the main graph and of the graphs inside, as far as they
-/// follow from the operators and from what is known of elements (constants, shapes, and what is computed from
-/// them).
+/// follow from the operators and from known elements: constants, shapes, and what is computed from them.
 ///
-/// The nodes are followed in the order of the file with ONNX's own rule for each operator, or with one of
-/// ours where it has none (newer_operators.hpp). A branch that is not known is each of its two branches: a
-/// dimension in which they differ is open. A carried value of a loop has the shape that holds in every
-/// iteration.
+/// The nodes are followed in the order of the file, with ONNX's own rule for each operator, or with one of
+/// ours where it has none (newer_operators.hpp). Of an If with an unknown condition, a dimension is open in
+/// which the two branches differ. A carried value of a loop has the shape that holds in every iteration.
 ///
 /// `is_declared_right`: a node is not followed if the file declares all its results in full.
 ///
@@ -44,8 +43,7 @@ struct given_value {
 /// declared
 ///             dimension differs from one that follows, the latter is kept.
 /// Complexity: O(nodes + operands + elements followed), and for each loop inside of others its iterations
-/// until
-///             shapes stay; at most 10^6 nodes of bodies, and 2^24 elements.
+///             until shapes stay; at most 10^6 nodes of bodies, and 2^24 elements.
 /// Throws:     input_error, without the file, if an input has no such elements.
 inferred_shapes infer_shapes(onnx::ModelProto& model, bool is_declared_right,
                              std::vector<given_value> const& values = {});

@@ -408,8 +408,10 @@ private:
     {
         std::string why = size.why_unsized;
         if (how_.why_open != nullptr && !size.has_no_bytes) {
-            auto const more = how_.why_open->find(name);
-            if (more != how_.why_open->end()) why = "has no known size: " + more->second;
+            auto const of_graph = how_.why_open->find(&graph_);
+            if (of_graph != how_.why_open->end())
+                if (auto const more = of_graph->second.find(name); more != of_graph->second.end())
+                    why = "has no known size: " + more->second;
         }
         if (how_.unsized == unsized_results::refused ||
             (how_.unsized == unsized_results::refused_if_tensors && !size.has_no_bytes))

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 namespace onnx {
+class GraphProto;
 class ModelProto;
 class NodeProto;
 }
@@ -34,7 +35,8 @@ struct reading_options {
     unsized_results unsized = unsized_results::refused;
     bool reads_bodies = false; ///< also graphs inside operations; otherwise a remark says that they are not
     /// Of results that are left out or refused, why their sizes are not known, if more can be said.
-    std::unordered_map<std::string, std::string> const* why_open = nullptr;
+    std::unordered_map<onnx::GraphProto const*, std::unordered_map<std::string, std::string>> const*
+        why_open = nullptr;
     /// Of nodes If of this model of which one branch alone runs: whether it is then_branch.
     std::unordered_map<onnx::NodeProto const*, bool> const* taken = nullptr;
 };
