@@ -291,7 +291,23 @@ private:
     void read_operations()
     {
         for (int n = 0; n != graph_.node_size(); ++n) add_operation(n);
+        if (how_.reads_bodies) remark_calls();
         remark_unsized();
+    }
+
+    /// What a function of the model computes is one step.
+    void remark_calls()
+    {
+        int calls = 0, first = 0;
+        for (int n = graph_.node_size(); n-- != 0;) {
+            auto const& node = graph_.node(n);
+            if (root().may_run_again_.count(function_name(node.domain(), node.op_type())) != 0)
+                ++calls, first = n;
+        }
+        if (calls != 0)
+            net_.remarks.push_back(file_ + ": " + std::to_string(calls) +
+                                   " nodes call functions of the model, first " + label_of(first) +
+                                   ": the values inside are not planned (--inline plans them)");
     }
 
     [[noreturn]] void refuse(std::string const& what) const { throw input_error(file_ + ": " + what); }
