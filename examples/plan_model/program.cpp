@@ -192,7 +192,8 @@ int run_with_bodies(arguments const& args, network const& net, plan_settings con
               .verified = all.is_verified()};
     s.naive_bytes = planned.report().naive_bytes;
     s.buffers = planned.plan.buffers.size();
-    s.bodies.emplace(all.of.networks.size() - 1, planned.copies.size(), planned.flat.moves.size());
+    s.bodies =
+        summary::bodies_facts{all.of.networks.size() - 1, planned.copies.size(), planned.flat.moves.size()};
     for (network const* const each : all.of.networks) {
         s.operations += static_cast<std::size_t>(
             std::count_if(each->operations.begin(), each->operations.end(), [](auto const& op) { return !op.is_border; }));
