@@ -359,8 +359,9 @@ private:
         }
         for (auto const& t : graph.initializer()) {
             fact stored{type_of_size(t.data_type(), t.dims())};
-            // A run may give an input another value than the stored one.
-            if (in.facts.count(t.name()) == 0) stored.elements = count(elements_of(t));
+            // A run may give an input another value than the stored one. Up to version 3 of the format all that is
+            // stored had to be an input.
+            if (in.facts.count(t.name()) == 0 || model_.ir_version() < 4) stored.elements = count(elements_of(t));
             in.facts[t.name()] = std::move(stored);
         }
         for (auto const& t : graph.sparse_initializer())
