@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
+// A program may have names of its own that the library calls by the same name inside.
+namespace pack {
+}
+namespace advise {
+}
+struct hull;
+struct contains;
+extern int length, overlaps;
 #include <sublet/plan_memory.hpp>
 #ifdef RUNS_ITS_PLAN
 #include <sublet/execution.hpp>

@@ -71,34 +71,34 @@ struct live_range {
     position_id last = 0;  ///< the position after the last one in it
 
     friend constexpr bool operator==(live_range, live_range) = default;
-
-    /// No position is in it.
-    [[nodiscard]] friend constexpr bool is_empty(live_range r) noexcept { return r.first >= r.last; }
-    /// How many positions are in it.
-    [[nodiscard]] friend constexpr std::uint32_t length(live_range r) noexcept
-    {
-        return is_empty(r) ? 0 : r.last - r.first;
-    }
-    /// The position is in it.
-    [[nodiscard]] friend constexpr bool contains(live_range r, position_id position) noexcept
-    {
-        return r.first <= position && position < r.last;
-    }
-
-    /// Some position is in both; an empty range overlaps none.
-    [[nodiscard]] friend constexpr bool overlaps(live_range a, live_range b) noexcept
-    {
-        return a.first < b.last && b.first < a.last && !is_empty(a) && !is_empty(b);
-    }
-
-    /// The shortest range that covers both; an empty one adds nothing.
-    [[nodiscard]] friend constexpr live_range hull(live_range a, live_range b) noexcept
-    {
-        if (is_empty(a)) return b;
-        if (is_empty(b)) return a;
-        return {a.first < b.first ? a.first : b.first, a.last < b.last ? b.last : a.last};
-    }
 };
+
+/// No position is in it.
+[[nodiscard]] constexpr bool is_empty(live_range r) noexcept { return r.first >= r.last; }
+/// How many positions are in it.
+[[nodiscard]] constexpr std::uint32_t length(live_range r) noexcept
+{
+    return is_empty(r) ? 0 : r.last - r.first;
+}
+/// The position is in it.
+[[nodiscard]] constexpr bool contains(live_range r, position_id position) noexcept
+{
+    return r.first <= position && position < r.last;
+}
+
+/// Some position is in both; an empty range overlaps none.
+[[nodiscard]] constexpr bool overlaps(live_range a, live_range b) noexcept
+{
+    return a.first < b.last && b.first < a.last && !is_empty(a) && !is_empty(b);
+}
+
+/// The shortest range that covers both; an empty one adds nothing.
+[[nodiscard]] constexpr live_range hull(live_range a, live_range b) noexcept
+{
+    if (is_empty(a)) return b;
+    if (is_empty(b)) return a;
+    return {a.first < b.first ? a.first : b.first, a.last < b.last ? b.last : a.last};
+}
 
 // --- live range lists ------------------------------------------------------------------------------------
 

@@ -260,7 +260,7 @@ private:
         auto schedule = detail::schedule_streams(order_, mode, streams,
                                                  settings.check >= executor_options::checks::paint);
         SUBLET_EXPECTS(!settings.prove || settings.check == executor_options::checks::off ||
-                           check_schedule(p, options, plan, order_.lowered, schedule, streams),
+                           detail::check_schedule(p, options, plan, order_.lowered, schedule, streams),
                        "sublet: a schedule of streams does not keep the order of its program");
         commands_.set_schedule(std::move(schedule));
         if constexpr (std::same_as<Mode, arena>) values_.place(mode);

@@ -170,7 +170,7 @@ private:
         SUBLET_EXPECTS(threading.workers != 0, "sublet: at least one worker is needed");
         bool const is_single = workers_ == 1;
         if (is_single || threading.policy == queue_policy::given)
-            order_ = order_of_one_worker(waits_, queue_);
+            order_ = detail::order_of_one_worker(waits_, queue_);
         if (!is_single) {
             pending_.assign(values_.lowered().positions(), 0);
             values_.storage().share();

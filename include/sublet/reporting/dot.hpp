@@ -100,7 +100,7 @@ Stream& write_dot(Stream& out, snapshot const& p, dot_options const& options = {
 
     std::vector<detail::sort_key> at_ends; // {predecessor, node, value}
     for (edge_use u : p.edge_uses()) at_ends.push_back({u.pred, u.node, u.value});
-    sort_unique(at_ends);
+    detail::sort_unique(at_ends);
     auto end_use = at_ends.begin();
 
     table<value_id, step_id> latest_def(p.values(), no_step), used_in(p.values(), no_step);

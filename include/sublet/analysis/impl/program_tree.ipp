@@ -38,7 +38,7 @@ SUBLET_DECL snapshot program_tree::as_listed(snapshot const& p)
 
 SUBLET_DECL bool program_tree::are_distinct(std::vector<value_id>& values)
 {
-    sort_ascending(values);
+    detail::sort_ascending(values);
     for (std::size_t i = 1; i < values.size(); ++i)
         if (values[i] == values[i - 1]) return false;
     return true;

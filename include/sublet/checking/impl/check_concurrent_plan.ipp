@@ -156,7 +156,7 @@ SUBLET_DECL verdict check_concurrent_plan(snapshot const& p, memory_plan const& 
     if (auto const unclear = detail::misnamed_view(p, required)) return unclear;
     detail::step_order const order = detail::order_of_steps(p, required, plan.handoffs);
     std::optional<counterexample> fact = order.fault;
-    if (!fact) fact = check_places(required, plan, options);
+    if (!fact) fact = detail::check_places(required, plan, options);
     if (!fact) return detail::concurrent_checker(p, plan, options.in_place, required, order).clash();
     fact->schedule = order.cycle;
     return fact;

@@ -279,7 +279,7 @@ SUBLET_DECL verdict check_flow_plan(snapshot const& as_made, memory_plan const& 
     detail::node_ends const ends = detail::ends_of_nodes(p, required);
     if (auto fact = detail::misnamed_view(p, required)) return fact;
     if (auto fact = detail::find_unwritten_read(p, required, ends, flow.allows_undefined)) return fact;
-    if (auto fact = check_places(required, plan, in_order)) return fact;
+    if (auto fact = detail::check_places(required, plan, in_order)) return fact;
     return detail::flow_checker(p, plan, required, ends, options).first_fault();
 }
 

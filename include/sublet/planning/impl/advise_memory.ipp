@@ -33,13 +33,13 @@ SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& g
 
     detail::spill_problem spill(p, options, how);
     auto const apply = [&](std::vector<detail::spill_candidate> const& chosen) {
-        advice.spilled = insert_spills(p, spill.steps, options, spill.in_place, chosen);
+        advice.spilled = detail::insert_spills(p, spill.steps, options, spill.in_place, chosen);
         advice.options = advice.spilled.options(options);
         static_cast<planned_memory&>(advice) = plan_memory(advice.spilled.program, advice.options);
     };
     if (advice) apply({});
     for (int round = 0; round == 0 || (!advice && round != 8); ++round) {
-        detail::spill_set const spills = advise(spill.problem, spill.times);
+        detail::spill_set const spills = detail::advise(spill.problem, spill.times);
         advice.pools.clear();
         spill.least.resize(spills.pools.size());
         for (pool_id pool = 0; pool != spills.pools.size(); ++pool) {

@@ -68,7 +68,7 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& 
     // Positions are those of the augmented program: the entry is before the first step.
     table<value_id, value_role> const role = options.role.tabulate(p.values(), "role");
     table<step_id, position_id> const position = detail::augmented_positions(p, plan.order);
-    live_range_lists augmented = cfg_live_ranges(p, role, plan.order, detail::operand_end::held);
+    live_range_lists augmented = detail::cfg_live_ranges(p, role, plan.order, detail::operand_end::held);
     if (!result.figures.refute(detail::read_of_undefined(p, augmented, role, position, flow))) return result;
     table<value_id, unsigned char> const is_unwritten = detail::read_unwritten(augmented, role);
     if (!is_unwritten.empty())
@@ -85,7 +85,7 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& 
     live_range_lists early;
     buffer_table apart; // without in-place pairs
     if (!are_exact) {
-        early = cfg_live_ranges(p, role, plan.order, detail::operand_end::read_early);
+        early = detail::cfg_live_ranges(p, role, plan.order, detail::operand_end::read_early);
         apart = buffers;
         if (has_pairs) buffers = take_in_place(p, early, position, std::move(buffers));
     }
@@ -94,7 +94,7 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& 
     if (auto fact = detail::list_planned(buffers, plan, problem); result)
         result.figures.refute(std::move(fact));
     result.lives = detail::set_live_ranges(p, position, lives, is_unwritten, plan, problem);
-    placement placed = pack(problem, detail::pack_budgets(options.effort));
+    placement placed = detail::pack(problem, detail::pack_budgets(options.effort));
     if (!are_exact) { // the bounds of pack() hold for these pairs only
         if (!is_unwritten.empty())
             early = detail::where_written(p, early, is_unwritten, plan.order, position, false);

@@ -207,7 +207,7 @@ SUBLET_DECL planned_nested plan_nested(program_tree const& tree, table<program_i
     planned_nested result;
     result.flat = flatten(tree, alias_of);
     flat_tree const& flat = result.flat;
-    plan_options const all = flat_options(flat, options);
+    plan_options const all = detail::flat_options(flat, options);
     if (auto unlike = detail::unlike_borders(tree, flat, options, all)) {
         result.plan.valid_for = result.figures.reading = program_reading::control_flow;
         result.plan.buffer_of.assign(flat.value_of.size(), no_buffer);

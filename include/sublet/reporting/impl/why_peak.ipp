@@ -57,7 +57,7 @@ SUBLET_DECL peak_reason why_peak(snapshot const& p, memory_plan const& plan, poo
         if (b.pool == pool && contains(b.life, reason.position))
             largest.push_back({detail::descending(b.size), b.root, i});
     }
-    sort_by_key(largest);
+    detail::sort_by_key(largest);
     table<buffer_id, std::uint32_t> row_of(buffers, no_buffer);
     for (detail::sort_key const& k : largest) {
         memory_plan::placed_buffer const& b = plan.buffers[k.id];

@@ -105,8 +105,7 @@ SUBLET_DECL slot_renaming name_slots(versioned_program const& versioned, sized_s
             name.largest = versioned.value_of[v];
         }
     }
-    buffer_classes const classes =
-        classes_of(versioned.alias_of);
+    buffer_classes const classes = detail::classes_of(versioned.alias_of);
     for (value_id v = 0; v != versions; ++v) {
         names.storage_of[v] = names.name_of[classes.root[classes.buffer_of[v]]];
         bool const by_storage = naming.renames_views && !is_visible[v] && names.storage_of[v] >= values;
@@ -167,7 +166,7 @@ SUBLET_DECL sharing_log log_sharing(snapshot const& p, slot_plan const& plan, pl
     for (value_id v = 0; v != p.values(); ++v)
         if (plan.slot_of[v] != no_slot && alias_of[v] == no_value)
             occupants.push_back({defined_at[v] == no_position ? 0 : std::uint64_t{defined_at[v]} + 1, 0, v});
-    sort_by_key(occupants);
+    detail::sort_by_key(occupants);
 
     sharing_log log;
     struct slot_state {
