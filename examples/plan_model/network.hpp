@@ -28,14 +28,14 @@ struct input_error : std::runtime_error {
 struct network_body;
 
 struct operation {
-    std::string label; ///< for messages: "node 7 (Conv)"
-    std::string type;  ///< "Conv"
+    std::string label;                          ///< for messages: "node 7 (Conv)"
+    std::string type;                           ///< "Conv"
     std::vector<sublet::value_id> inputs;       ///< operands, and what the graphs inside read
     std::vector<sublet::value_id> outputs;      ///< `no_value`: an absent optional result
     std::vector<sublet::value_id> mutated;      ///< inputs that are also written
     std::vector<sublet::value_id> overwritable; ///< inputs that the first output may overwrite
     sublet::byte_count flops = 0;               ///< 0: unknown
-    bool may_recompute = false; ///< it is known to be a function of its inputs, without other effects
+    bool may_recompute = false;       ///< it is known to be a function of its inputs, without other effects
     std::vector<network_body> bodies; ///< graphs inside that are planned; adjacent branches are one choice
     std::vector<sublet::value_id> read_before;   ///< operands that it reads before the bodies run
     sublet::value_id scratch = sublet::no_value; ///< storage of its bodies, if it is planned as one step
@@ -68,11 +68,11 @@ struct unsized_result {
 
 struct network {
     std::vector<operation> operations;
-    std::vector<network_value> values; ///< graph inputs and initializers first, then results in node order
-    std::vector<value_type> types;     ///< by value
-    std::size_t results = 0;           ///< number of values that operations produce
-    std::string not_for_any_batch;     ///< why sizes for other batches are unknown; empty: they are known
-    std::vector<std::string> remarks;  ///< parts of the network that the plan does not cover
+    std::vector<network_value> values;   ///< graph inputs and initializers first, then results in node order
+    std::vector<value_type> types;       ///< by value
+    std::size_t results = 0;             ///< number of values that operations produce
+    std::string not_for_any_batch;       ///< why sizes for other batches are unknown; empty: they are known
+    std::vector<std::string> remarks;    ///< parts of the network that the plan does not cover
     std::vector<unsized_result> unsized; ///< ascending by value
 
     /// Of the operation that makes the value.
@@ -172,6 +172,14 @@ inline std::string quoted(std::string name)
     for (char& c : name)
         if (static_cast<unsigned char>(c) < 32 || c == 127) c = '?';
     return std::string("'") + name + "'";
+}
+
+/// ... without its middle, if it is too long to be repeated.
+inline std::string quoted_in_short(std::string const& name)
+{
+    constexpr std::size_t most = 200, kept = 90;
+    if (name.size() <= most) return quoted(name);
+    return quoted(name.substr(0, kept) + "..." + name.substr(name.size() - kept));
 }
 
 } // namespace plan_model
