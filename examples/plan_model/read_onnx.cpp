@@ -20,7 +20,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <string_view>
 #include <unordered_map>
@@ -310,8 +312,8 @@ private:
         auto const& node = graph_.node(n);
         std::string label = "node ";
         label += std::to_string(n);
-        if (!node.name().empty()) label += ' ' + quoted(node.name());
-        std::string const type = quoted(node.op_type());
+        if (!node.name().empty()) label += ' ' + quoted_in_short(node.name());
+        std::string const type = quoted_in_short(node.op_type());
         return label + " (" + type.substr(1, type.size() - 2) + ')' + where_;
     }
 
@@ -423,21 +425,20 @@ private:
     void remark_unsized()
     {
         constexpr std::size_t most = 8;
-        std::vector<std::string> readers(net_.unsized.size());
+        std::string readers[most];
         for (operation const& op : net_.operations)
             for (value_id const v : op.inputs)
                 if (std::size_t const at = unsized_at(v);
-                    at != readers.size() && !readers[at].ends_with(op.label))
-                    readers[at] += (readers[at].empty() ? "read by " : ", ") + op.label;
+                    at < std::min(most, net_.unsized.size()) && !readers[at].ends_with(op.label))
+                    readers[at] += (readers[at].empty() ? ", read by " : ", ") + op.label;
         std::string others;
         for (std::size_t i = 0; i != net_.unsized.size(); ++i) {
             unsized_result const& left = net_.unsized[i];
             network_value const& value = net_.values[left.value];
-            std::string const& by = readers[i];
             if (i < most)
                 net_.remarks.push_back(file_ + ": value " + quoted(value.name) + " is not planned: it " +
                                        left.why + " (made by " + net_.operations[value.producer].label +
-                                       (by.empty() ? "" : ", ") + by + ')');
+                                       readers[i] + ')');
             else others += (others.empty() ? "" : ", ") + quoted(value.name);
         }
         if (!others.empty())
@@ -591,9 +592,8 @@ private:
     bool is_owned(value_id v) const
     {
         if (net_.values[v].is_bound) return true;
-        auto const found =
-            std::find_if(captures_.begin(), captures_.end(), [v](auto c) { return c.inner == v; });
-        return found != captures_.end() && outer_->may_be_overwritten(found->outer);
+        auto const found = outer_of_.find(v);
+        return found != outer_of_.end() && outer_->may_be_overwritten(found->second);
     }
 
     /// What --in-place on assumes of the kernel of a standard operator.
@@ -773,11 +773,12 @@ private:
     /// Another name, in this graph, of a value of the graph around it.
     value_id capture(value_id outer)
     {
-        for (auto const c : captures_)
-            if (c.outer == outer) return c.inner;
+        if (auto const known = captured_.find(outer); known != captured_.end()) return known->second;
         network_value const& from = outer_->net_.values[outer];
         auto const inner = static_cast<value_id>(net_.values.size());
         captures_.push_back({inner, outer});
+        captured_.emplace(outer, inner);
+        outer_of_.emplace(inner, outer);
         ids_.emplace(from.name, inner); // it may also be a name that this graph defines
         net_.types.push_back(outer_->net_.types[outer]);
         net_.values.push_back({from.name, from.bytes});
@@ -795,6 +796,7 @@ private:
         reader& inner;
         network_body body;
         operation last = {};
+        std::set<value_id> given = {}; ///< values of it that are bound to results of the node
 
         open_body(reader const& outer, onnx::GraphProto const& graph, std::string const& where,
                   sublet::program_body::run_kind kind)
@@ -819,17 +821,12 @@ private:
             if (to != sublet::no_value) last.mutated.push_back(inner.capture(to));
         }
 
-        /// A branch gives `from` for `to`.
-        void give(value_id from, value_id to)
+        /// The bytes of `from` can be those of `to`, a result of the node.
+        bool can_bind(value_id from, value_id to) const
         {
-            bool const is_free = std::none_of(body.bindings.begin(), body.bindings.end(),
-                                              [=](auto b) { return b.inner == from; }) &&
-                                 std::none_of(inner.captures_.begin(), inner.captures_.end(),
-                                              [=](auto c) { return c.inner == from; });
-            if (is_free && inner.has_planned_size(from) && inner.outer_->has_planned_size(to) &&
-                inner.net_.values[from].bytes == inner.outer_->net_.values[to].bytes)
-                body.bindings.push_back({.inner = from, .result = to});
-            else write_at_end(from, to);
+            bool const is_free = given.count(from) == 0 && inner.outer_of_.count(from) == 0;
+            return is_free && inner.has_planned_size(from) && inner.outer_->has_planned_size(to) &&
+                   inner.net_.values[from].bytes == inner.outer_->net_.values[to].bytes;
         }
 
         network_body close()
@@ -851,7 +848,10 @@ private:
     open_body open(operation const& op, onnx::NodeProto const& node, char const* name,
                    sublet::program_body::run_kind kind) const
     {
-        open_body read(*this, *graph_of(node, name), std::string(" in ") + name + " of " + op.label, kind);
+        constexpr std::size_t most = 400; // a label holds those of all nodes around it
+        std::string where = std::string(" in ") + name + " of " + op.label;
+        if (where.size() > most) where = where.substr(0, most) + "...";
+        open_body read(*this, *graph_of(node, name), where, kind);
         return read;
     }
 
@@ -893,15 +893,28 @@ private:
                 names = {names[!found->second]};
                 kind = sublet::program_body::run_kind::once;
             }
+        std::vector<open_body> branches;
         for (char const* const name : names) {
-            open_body branch = open(op, node, name, kind);
-            branch.inner.declare_values();
-            branch.inner.read_operations();
-            for (int i = 0; i != node.output_size(); ++i)
-                if (value_id const to = op.outputs[static_cast<std::size_t>(i)]; to != sublet::no_value)
-                    branch.give(branch.id_of(branch.inner.graph_.output(i).name()), to);
-            op.bodies.push_back(branch.close());
+            branches.push_back(open(op, node, name, kind));
+            branches.back().inner.declare_values();
+            branches.back().inner.read_operations();
         }
+        // A result is bound in each branch, or written in each: it begins at one place.
+        for (int i = 0; i != node.output_size(); ++i) {
+            value_id const to = op.outputs[static_cast<std::size_t>(i)];
+            auto given_by = [i](open_body const& branch) {
+                return branch.id_of(branch.inner.graph_.output(i).name());
+            };
+            bool const is_bound = to != sublet::no_value &&
+                                  std::all_of(branches.begin(), branches.end(),
+                                              [&](auto const& b) { return b.can_bind(given_by(b), to); });
+            for (open_body& branch : branches)
+                if (value_id const from = given_by(branch); is_bound) {
+                    branch.body.bindings.push_back({.inner = from, .result = to});
+                    branch.given.insert(from);
+                } else if (to != sublet::no_value) branch.write_at_end(from, to);
+        }
+        for (open_body& branch : branches) op.bodies.push_back(branch.close());
         op.read_before = {op.inputs.front()};
         return true;
     }
@@ -1028,6 +1041,7 @@ private:
     std::string where_;
     node_id lead_ = 0; // operations before those of the nodes
     std::vector<sublet::program_body::capture> captures_;
+    std::map<value_id, value_id> captured_, outer_of_; // captures by outer and by inner value
     std::unordered_map<std::string, value_id> ids_;
     std::unordered_map<std::string_view, onnx::TensorProto const*> constants_;
     std::unordered_map<std::string_view, value_type> types_; // declared types by name
