@@ -117,6 +117,11 @@ inline constexpr char usage[] =
     "  --quiet            print only errors\n"
     "  --version          print the name and the version\n"
     "\n"
+    "Weights, constants and inputs of the graph lie outside of the plan. Graphs inside If, Loop and Scan lie in\n"
+    "the same arena: branches share bytes, and what one iteration hands to the next is in place or copied\n"
+    "(copies: of all bindings). With --semantics concurrent, --order, --capacity or a header such a node is one\n"
+    "step, with an arena of its own inside. Results without a known size are left out (left_out), by name.\n"
+    "\n"
     "Exit status: 0; 1 if the plan could not be verified, the runs differ, or the capacity is exceeded;\n"
     "2 for bad input or usage.\n";
 

@@ -30,9 +30,16 @@
 namespace plan_model {
 namespace {
 
-constexpr std::size_t most_body_nodes = 1'000'000;
+constexpr std::size_t most_body_nodes = 250'000;
+constexpr std::size_t most_function_bytes = std::size_t{1} << 28;
 constexpr std::size_t most_elements_in_all = std::size_t{1} << 24;
+constexpr std::size_t most_work = std::size_t{1} << 27; ///< elements that rules visit
 constexpr int most_dimensions = 256;
+constexpr int usual_dimensions = 16;
+constexpr std::size_t most_unusual_dimensions = std::size_t{1} << 18; ///< of all results of a higher rank
+constexpr std::size_t most_shape_elements = 1024; ///< of an operand that says a shape, axes or the like
+constexpr std::size_t most_contradictions = 64;
+constexpr std::size_t most_type_bytes = 256; ///< of a type that is no tensor
 constexpr int most_nested = 128;
 constexpr std::size_t most_known = most_known_elements;
 
@@ -167,6 +174,7 @@ std::string text_of(onnx::TypeProto const& type)
     text += '[';
     for (int i = 0; i != dims_of(type).size(); ++i) {
         if (i != 0) text += ", ";
+        if (i == usual_dimensions) return text + "...]";
         text += dims_of(type)[i].has_dim_value() ? std::to_string(dims_of(type)[i].dim_value()) : "?";
     }
     return text + ']';
@@ -204,6 +212,12 @@ struct scope {
     }
 };
 
+/// It is short enough to be a shape, axes or the like, which rules read.
+bool is_list(known_tensor const& known)
+{
+    return std::max(known.whole.size(), known.real.size()) <= most_shape_elements;
+}
+
 /// The operands of a node, for the rules of the ONNX library.
 class node_context final : public onnx::InferenceContext {
 public:
@@ -229,7 +243,7 @@ public:
     onnx::TensorProto const* getInputData(std::size_t i) const override
     {
         fact const* const operand = at(i);
-        if (operand == nullptr || !operand->elements) return nullptr;
+        if (operand == nullptr || !operand->elements || !is_list(*operand->elements)) return nullptr;
         if (!data_[i]) data_[i] = as_tensor(*operand->elements);
         return &*data_[i];
     }
@@ -269,16 +283,36 @@ void expect_sane_attributes(onnx::NodeProto const& node)
     constexpr std::int64_t most = std::int64_t{1} << 40;
     for (auto const& a : node.attribute()) {
         bool const is_positive = is_one_of(positive, a.name());
-        if (!is_positive && a.name() != "pads" && a.name() != "output_padding" &&
+        bool const is_rank = a.name() == "batch_dims";
+        if (!is_positive && !is_rank && a.name() != "pads" && a.name() != "output_padding" &&
             a.name() != "output_shape" && a.name() != "hidden_size")
             continue;
+        std::int64_t const first = is_positive ? 1
+                                   : is_rank   ? 0
+                                               : -most,
+                           last = is_rank ? most_dimensions : most;
         auto expect = [&](std::int64_t i) {
-            if (i > most || i < (is_positive ? 1 : -most))
+            if (i < first || i > last)
                 throw std::runtime_error("its attribute " + quoted(a.name()) + " is " + std::to_string(i));
         };
         if (a.has_i()) expect(a.i());
         for (auto const i : a.ints()) expect(i);
     }
+}
+
+/// Some rules make as many dimensions as an operand has elements.
+void expect_sane_rank(onnx::NodeProto const& node, std::vector<onnx::TypeProto const*> const& types)
+{
+    static constexpr std::string_view of_first[] = {"ConstantOfShape"},
+                                      of_second[] = {"Expand", "Reshape", "Tile"};
+    std::size_t const i = is_one_of(of_first, node.op_type())    ? 0
+                          : is_one_of(of_second, node.op_type()) ? 1
+                                                                 : 2;
+    if (i == 2 || i >= types.size() || types[i] == nullptr || !has_shape(*types[i])) return;
+    for (dimension const& d : dims_of(*types[i]))
+        if (d.dim_value() > most_dimensions)
+            throw std::runtime_error("its result has " + std::to_string(d.dim_value()) +
+                                     " dimensions, which are too many to follow");
 }
 
 /// By domain; the standard one is "".
@@ -311,6 +345,9 @@ public:
         auto const versions = versions_of(model_.opset_import());
         for (int n = 0; n != graph.node_size(); ++n) {
             auto& node = *graph.mutable_node(n);
+            if (std::any_of(node.output().begin(), node.output().end(),
+                            [&](auto const& name) { return main.facts.count(name) != 0; }))
+                continue; // defined twice: the reader of the file refuses it
             std::vector<fact> results = follow(node, main, versions, &declared);
             for (int i = 0; i != node.output_size(); ++i) {
                 std::string const& name = node.output(i);
@@ -318,7 +355,8 @@ public:
                 fact& result = results[static_cast<std::size_t>(i)];
                 if (auto const said = declared.find(name); said != declared.end()) {
                     onnx::TypeProto const found = result.type;
-                    if (!complete(result.type, said->second))
+                    if (!complete(result.type, said->second) &&
+                        found_.contradictions.size() < most_contradictions)
                         found_.contradictions.push_back("value " + quoted(name) + " is declared as " +
                                                         text_of(said->second) + ", but node " +
                                                         std::to_string(n) + ' ' + quoted(node.op_type()) +
@@ -374,10 +412,18 @@ private:
         auto const& inputs = model_.graph().input();
         auto const input = std::find_if(inputs.begin(), inputs.end(),
                                         [&](auto const& v) { return v.name() == given.input; });
-        if (input == inputs.end()) throw input_error("no input is named " + quoted(given.input));
+        if (input == inputs.end()) {
+            std::string names;
+            for (int i = 0; i != std::min(inputs.size(), 8); ++i)
+                names += (i == 0 ? "" : ", ") + quoted(inputs[i].name());
+            throw input_error("no input is named " + quoted(given.input) + ", but " + names +
+                              (inputs.size() > 8 ? " ..." : ""));
+        }
         fact& known = main.facts.at(given.input);
         if (!is_full(known.type))
             throw input_error("input " + quoted(given.input) + " has no known shape, and so no elements");
+        if (known.elements && known.elements->whole != std::vector<std::int64_t>(known.elements->whole.size(), given.element))
+            throw input_error("the elements of input " + quoted(given.input) + " are given twice");
         known_tensor all{known.type.tensor_type().elem_type(), {}, {}, {}};
         std::size_t elements = 1;
         for (dimension const& d : dims_of(known.type)) {
@@ -394,7 +440,8 @@ private:
         auto elements_read = elements_of(stored);
         if (!elements_read || elements_read->whole != all.whole)
             throw input_error("the elements of input " + quoted(given.input) + ", " + text_of(known.type) +
-                              ", cannot be " + std::to_string(given.element));
+                              ", cannot be " + std::to_string(given.element) +
+                              ": --value gives whole numbers and truth values that the type holds");
         known.elements = count(std::move(elements_read));
     }
 
@@ -438,10 +485,12 @@ private:
         for (auto& v : *graph.mutable_value_info()) declared.emplace(v.name(), &v);
         std::unordered_map<std::string_view, onnx::ValueInfoProto*> outputs;
         for (auto& v : *graph.mutable_output()) outputs.emplace(v.name(), &v);
+        std::unordered_set<std::string_view> done;
         for (auto const& node : graph.node())
             for (auto const& name : node.output()) {
                 auto const found = in.facts.find(name);
                 if (name.empty() || found == in.facts.end() || kept_.count(name) != 0) continue;
+                if (!done.insert(name).second) continue; // defined twice
                 if (!is_settled(found->second.type)) why_open.emplace(name, found->second.why_open);
                 if (auto const out = outputs.find(name); out != outputs.end())
                     *out->second->mutable_type() = found->second.type;
@@ -506,6 +555,7 @@ private:
                 if (said != declared->end()) results[i].type = said->second;
             }
             drop_impossible(results[i].type);
+            drop_excess(results[i]);
             if (!is_settled(results[i].type) && results[i].why_open.empty())
                 results[i].why_open = reason(node, operands);
         }
@@ -520,11 +570,36 @@ private:
             if (d.has_dim_value() && d.dim_value() < 0) d.clear_value();
     }
 
+    /// A file of a few bytes for each node may make results with more than can be kept.
+    void drop_excess(fact& result)
+    {
+        onnx::TypeProto& type = result.type;
+        if (!type.has_tensor_type()) {
+            if (type.ByteSizeLong() <= most_type_bytes) return;
+            onnx::TypeProto less; // cleared messages would keep their memory
+            if (type.has_sequence_type()) less.mutable_sequence_type();
+            else if (type.has_optional_type()) less.mutable_optional_type();
+            else if (type.has_map_type()) less.mutable_map_type();
+            else return;
+            type.Swap(&less);
+            return;
+        }
+        int const rank = has_shape(type) ? dims_of(type).size() : 0;
+        if (rank <= usual_dimensions) return;
+        auto const dimensions = static_cast<std::size_t>(rank);
+        if (rank > most_dimensions || dimensions > most_unusual_dimensions - unusual_dimensions_) {
+            onnx::TypeProto less = tensor_type(type.tensor_type().elem_type());
+            type.Swap(&less);
+            result.why_open = "it has " + std::to_string(rank) + " dimensions, which are too many to follow";
+        } else unusual_dimensions_ += dimensions;
+    }
+
     static std::string reason(onnx::NodeProto const& node, std::vector<fact const*> const& operands)
     {
         for (std::size_t i = 0; i != operands.size(); ++i)
             if (operands[i] != nullptr && !is_settled(operands[i]->type))
-                return "its operand " + quoted(node.input(static_cast<int>(i))) + " has no known size";
+                return "its operand " + quoted_in_short(node.input(static_cast<int>(i))) +
+                       " has no known size";
         return "its size depends on elements that only a run knows";
     }
 
@@ -536,9 +611,12 @@ private:
         for (fact const* const f : operands) {
             types.push_back(
                 f == nullptr || f->type.value_case() == onnx::TypeProto::VALUE_NOT_SET ? nullptr : &f->type);
-            elements.push_back(f == nullptr ? nullptr : f->elements.get());
+            elements.push_back(f == nullptr || !f->elements || !is_list(*f->elements) ? nullptr
+                                                                                      : f->elements.get());
         }
+        if (results.empty()) return; // the rule of Split divides by their number
         expect_sane_attributes(node);
+        expect_sane_rank(node, types);
         if (auto const own = infer_newer(node, opset, types, elements)) {
             for (std::size_t i = 0; i != std::min(own->size(), results.size()); ++i)
                 results[i].type = (*own)[i];
@@ -571,7 +649,21 @@ private:
                 f == nullptr || f->type.value_case() == onnx::TypeProto::VALUE_NOT_SET ? nullptr : &f->type);
             elements.push_back(f == nullptr ? nullptr : f->elements.get());
         }
+        std::size_t read = 0, together = 1, made = 0;
+        for (known_tensor const* const e : elements)
+            if (e != nullptr) {
+                std::size_t const count = std::max(e->whole.size(), e->real.size());
+                read += count;
+                together = std::min(together * (count + 1), most_known);
+            }
+        if (work_ > most_work) return;
         auto known = evaluate(node, opset, elements, types);
+        for (auto const& k : known)
+            if (k) made += std::max(k->whole.size(), k->real.size());
+        // A rule without a result may have found at the end of all that it visited that there is none.
+        std::size_t const sorting = node.op_type() == "TopK" ? 16 : 1;
+        std::size_t const passes = elements.size() <= 64 ? std::max<std::size_t>(elements.size(), 1) : 1;
+        work_ += sorting * (read + passes * (made != 0 ? made : read != 0 ? together : 0));
         for (std::size_t i = 0; i != std::min(known.size(), results.size()); ++i) {
             if (!known[i]) continue;
             results[i].type = type_of_size(known[i]->element, known[i]->size);
@@ -649,6 +741,7 @@ private:
             else
                 results[i].why_open =
                     "its branches make " + text_of(then[i].type) + " and " + text_of(other[i].type);
+            results[i].why_open += " (--value can give what the condition depends on)";
         }
     }
 
@@ -825,6 +918,11 @@ private:
     void follow_function(onnx::NodeProto const& node, onnx::FunctionProto const& function,
                          std::vector<fact const*> const& operands, std::vector<fact>& results)
     {
+        if (nested_ == most_nested) throw std::runtime_error("graphs are nested too deep");
+        std::size_t const bytes = bytes_of(function) + bytes_of_attributes(node);
+        if (bytes > most_function_bytes - function_bytes_)
+            throw std::runtime_error("its functions have too many nodes to follow");
+        function_bytes_ += bytes;
         onnx::GraphProto body = graph_of_call(node, function);
         std::vector<fact> inputs;
         for (fact const* const operand : operands) inputs.push_back(operand != nullptr ? *operand : fact{});
@@ -834,11 +932,25 @@ private:
         for (std::size_t i = 0; i != std::min(results.size(), outputs.size()); ++i) results[i] = outputs[i];
     }
 
+    std::size_t bytes_of(onnx::FunctionProto const& function)
+    {
+        auto const [known, is_new] = bytes_of_.emplace(&function, 0);
+        if (is_new) known->second = function.ByteSizeLong();
+        return known->second;
+    }
+    static std::size_t bytes_of_attributes(onnx::NodeProto const& node)
+    {
+        std::size_t bytes = 0;
+        for (auto const& a : node.attribute()) bytes += a.ByteSizeLong();
+        return bytes;
+    }
+
     onnx::ModelProto& model_;
     model_functions functions_;
     bool is_declared_right_;
     int nested_ = 0;
-    std::size_t body_nodes_ = 0, elements_ = 0;
+    std::size_t body_nodes_ = 0, function_bytes_ = 0, elements_ = 0, work_ = 0, unusual_dimensions_ = 0;
+    std::unordered_map<onnx::FunctionProto const*, std::size_t> bytes_of_; // of functions that are called
     std::unordered_set<std::string> kept_; // declarations that are not replaced
     inferred_shapes found_;
 };

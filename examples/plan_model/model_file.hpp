@@ -20,7 +20,7 @@ inline std::string contents_of(std::string const& file)
 {
     std::error_code none;
     if (std::filesystem::is_directory(file, none))
-        throw input_error(file + ": is a directory, not an ONNX file");
+        throw input_error(file + ": is a directory, not a model");
     std::ifstream in(file, std::ios::binary);
     if (!in) throw input_error(file + ": cannot be read, or does not exist");
     std::ostringstream text;

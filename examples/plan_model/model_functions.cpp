@@ -20,7 +20,8 @@
 namespace plan_model {
 namespace {
 
-constexpr std::size_t most_nodes = 1'000'000;
+constexpr std::size_t most_nodes = 200'000, most_bytes = std::size_t{1} << 26;
+constexpr int deepest = 100; ///< graphs inside of graphs, as in a file
 
 std::string key_of(std::string const& domain, std::string const& name)
 {
@@ -114,15 +115,23 @@ public:
 
     void run()
     {
-        std::vector<onnx::GraphProto*> open{model_.mutable_graph()};
+        struct nested {
+            onnx::GraphProto* graph;
+            int depth;
+        };
+        std::vector<nested> open{{model_.mutable_graph(), 0}};
         while (!open.empty()) {
-            onnx::GraphProto& graph = *open.back();
+            auto const [graph, depth] = open.back();
             open.pop_back();
-            expand(graph);
-            for (auto& node : *graph.mutable_node())
+            // A function may call itself in a graph inside.
+            if (depth > deepest)
+                refuse("with its functions in place its graphs are nested more than " +
+                       std::to_string(deepest) + " deep");
+            expand(*graph);
+            for (auto& node : *graph->mutable_node())
                 for (auto& a : *node.mutable_attribute()) {
-                    if (a.has_g()) open.push_back(a.mutable_g());
-                    for (auto& g : *a.mutable_graphs()) open.push_back(&g);
+                    if (a.has_g()) open.push_back({a.mutable_g(), depth + 1});
+                    for (auto& g : *a.mutable_graphs()) open.push_back({&g, depth + 1});
                 }
         }
         model_.clear_functions();
@@ -151,8 +160,7 @@ private:
             onnx::NodeProto& node = *open.back().nodes.Mutable(open.back().next++);
             onnx::FunctionProto const* const function = functions_.find(node);
             if (function == nullptr) {
-                if (++nodes_ > most_nodes)
-                    refuse("with its functions in place it has more than 1000000 nodes");
+                count(1, 0);
                 *graph.add_node() = std::move(node);
                 continue;
             }
@@ -162,8 +170,28 @@ private:
         }
     }
 
+    /// Of nodes and calls.
+    void count(std::size_t nodes, std::size_t bytes)
+    {
+        if (nodes > most_nodes - nodes_)
+            refuse("with its functions in place it has more than " + std::to_string(most_nodes) + " nodes");
+        if (bytes > most_bytes - bytes_)
+            refuse("with its functions in place it has more than " + std::to_string(most_bytes >> 20) +
+                   " MiB");
+        nodes_ += nodes;
+        bytes_ += bytes;
+    }
+
+    std::size_t bytes_of(onnx::FunctionProto const& function)
+    {
+        auto const [known, is_new] = bytes_of_.emplace(&function, 0);
+        if (is_new) known->second = function.ByteSizeLong();
+        return known->second;
+    }
+
     node_list nodes_of_call(onnx::NodeProto const& call, onnx::FunctionProto const& function)
     {
+        count(1, bytes_of(function) + call.ByteSizeLong());
         expect_versions(function);
         if (call.input_size() > function.input_size() || call.output_size() > function.output_size())
             refuse("node " + quoted(call.name()) + " gives function " + quoted(function.name()) +
@@ -183,9 +211,13 @@ private:
         auto rename = [&](std::string& name) {
             auto const [known, is_new] = names.emplace(name, "");
             if (is_new) {
-                known->second = prefix + '/' + name;
-                while (!names_.insert(known->second).second) known->second += '_';
+                std::string const inside = prefix + '/' + name;
+                known->second = inside;
+                while (!names_.insert(known->second).second)
+                    known->second = inside + '_' + std::to_string(++renamed_);
+                count(0, 2 * known->second.size());
             }
+            count(0, known->second.size());
             name = known->second;
         };
         node_list nodes = function.node();
@@ -230,7 +262,8 @@ private:
     onnx::ModelProto& model_;
     model_functions functions_;
     std::unordered_set<std::string> names_; // that are taken
-    std::size_t nodes_ = 0;
+    std::size_t nodes_ = 0, bytes_ = 0, renamed_ = 0;
+    std::unordered_map<onnx::FunctionProto const*, std::size_t> bytes_of_;
 };
 
 } // namespace

@@ -30,9 +30,9 @@ onnx::GraphProto graph_of_call(onnx::NodeProto const& call, onnx::FunctionProto 
 /// Puts the nodes of functions in the place of their calls, in functions and graphs inside, too. A value
 /// inside has its name behind the name of the call's first result: "y/hidden".
 ///
-/// Throws: input_error, naming the file, if a function calls itself, or if the model would have more than
-/// 10^6
-///         nodes.
+/// Throws: input_error, naming the file, if a function calls itself, or if the model would have more than 200
+/// 000
+///         nodes and calls, more than 64 MiB, or graphs nested more than 100 deep.
 void inline_functions(std::string const& file, onnx::ModelProto& model);
 
 } // namespace plan_model

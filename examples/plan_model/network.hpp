@@ -28,14 +28,14 @@ struct input_error : std::runtime_error {
 struct network_body;
 
 struct operation {
-    std::string label; ///< for messages: "node 7 (Conv)"
-    std::string type;  ///< "Conv"
+    std::string label;                          ///< for messages: "node 7 (Conv)"
+    std::string type;                           ///< "Conv"
     std::vector<sublet::value_id> inputs;       ///< operands, and what the graphs inside read
     std::vector<sublet::value_id> outputs;      ///< `no_value`: an absent optional result
     std::vector<sublet::value_id> mutated;      ///< inputs that are also written
     std::vector<sublet::value_id> overwritable; ///< inputs that the first output may overwrite
     sublet::byte_count flops = 0;               ///< 0: unknown
-    bool may_recompute = false; ///< it is known to be a function of its inputs, without other effects
+    bool may_recompute = false;       ///< it is known to be a function of its inputs, without other effects
     std::vector<network_body> bodies; ///< graphs inside that are planned; adjacent branches are one choice
     std::vector<sublet::value_id> read_before;   ///< operands that it reads before the bodies run
     bool is_border = false; ///< no node: it begins or ends an iteration of a body
@@ -174,6 +174,14 @@ inline std::string quoted(std::string name)
     for (char& c : name)
         if (static_cast<unsigned char>(c) < 32 || c == 127) c = '?';
     return std::string("'") + name + "'";
+}
+
+/// ... without its middle, if it is too long to be repeated.
+inline std::string quoted_in_short(std::string const& name)
+{
+    constexpr std::size_t most = 200, kept = 90;
+    if (name.size() <= most) return quoted(name);
+    return quoted(name.substr(0, kept) + "..." + name.substr(name.size() - kept));
 }
 
 } // namespace plan_model

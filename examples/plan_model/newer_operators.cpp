@@ -859,6 +859,22 @@ results compress(call const& c)
     return {{c.element(0), std::move(size)}};
 }
 
+/// ONNX 1.12 leaves a scalar open.
+results transpose(call const& c)
+{
+    auto const size = c.size(0);
+    if (!size) return {{c.element(0), {}}};
+    dimensions found(size->rbegin(), size->rend());
+    if (auto const order = c.numbers("perm")) {
+        auto const axes = axes_in(*order, size->size());
+        if (axes.size() != size->size())
+            throw std::runtime_error("it transposes a tensor of rank " + std::to_string(size->size()) +
+                                     " by " + std::to_string(axes.size()) + " axes");
+        for (std::size_t i = 0; i != axes.size(); ++i) found[i] = (*size)[axes[i]];
+    }
+    return {{c.element(0), std::move(found)}};
+}
+
 results has_element(call const&) { return {{tensor::BOOL, dimensions{}}}; }
 
 // --- element types that ONNX 1.12 refuses ------------------------------------------------------------------
@@ -1219,6 +1235,7 @@ std::unordered_map<std::string_view, versioned_rule> const& standard_rules()
         {"StringSplit", {20, split_text}},
         {"Swish", {24, like<>}},
         {"TensorScatter", {24, like<>}},
+        {"Transpose", {1, transpose}},
     };
     return found;
 }

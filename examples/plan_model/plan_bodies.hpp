@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -126,18 +127,31 @@ inline planned_bodies plan_with_bodies(network const& net, plan_settings const& 
 /// The arena of one operation's graphs alone: all around them is external.
 ///
 /// Throws: input_error if there is none, as a value inside is read before it is written.
-inline sublet::byte_count scratch_bytes(network const& net, operation const& op,
+inline sublet::byte_count scratch_bytes(std::string const& file, network const& net, operation const& op,
                                         plan_settings const& settings)
 {
     network alone;
-    alone.values = net.values;
-    for (network_value& v : alone.values)
-        v.role = sublet::value_role::external, v.alias_of = sublet::no_value;
-    alone.operations.push_back(op);
+    std::map<sublet::value_id, sublet::value_id> ids; // of the values that it uses
+    auto use = [&](sublet::value_id& v) {
+        if (v == sublet::no_value) return;
+        auto const [known, is_new] = ids.emplace(v, sublet::value_id(alone.values.size()));
+        if (is_new)
+            alone.values.push_back({net.values[v].name, net.values[v].bytes, sublet::value_role::external});
+        v = known->second;
+    };
+    operation& only = alone.operations.emplace_back(op);
+    for (auto* const list :
+         {&only.inputs, &only.outputs, &only.mutated, &only.overwritable, &only.read_before})
+        for (auto& v : *list) use(v);
+    for (network_body& body : only.bodies) {
+        for (auto& c : body.captures) use(c.outer);
+        for (auto& b : body.bindings) use(b.initial), use(b.result);
+    }
     planned_bodies const planned = plan_with_bodies(alone, settings);
     if (!planned.planned)
-        throw input_error(op.label + ": the graphs inside cannot be planned: a value is used "
-                                     "before it is defined");
+        throw input_error(file + ": " + op.label +
+                          ": the graphs inside cannot be planned: a value is used "
+                          "before it is defined");
     return planned.planned.report().arena_bytes;
 }
 
@@ -147,7 +161,7 @@ inline void add_scratch(std::string const& file, network& net, plan_settings con
     for (std::size_t n = 0; n != net.operations.size(); ++n) {
         operation& op = net.operations[n];
         if (op.bodies.empty()) continue;
-        sublet::byte_count const bytes = scratch_bytes(net, op, settings);
+        sublet::byte_count const bytes = scratch_bytes(file, net, op, settings);
         net.remarks.push_back(file + ": " + op.label + " is one step here: the graphs inside have " +
                               std::to_string(bytes) + " bytes of their own");
         op.scratch = static_cast<sublet::value_id>(net.values.size());

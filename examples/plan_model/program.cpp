@@ -135,6 +135,10 @@ header_origin origin_of(arguments const& args, std::string const& file)
 void write_headers(arguments const& args, network const& net, sublet::memory_plan const& plan)
 {
     if (!args.has_header()) return;
+    for (unsized_result const& left : net.unsized)
+        if (!left.has_no_bytes)
+            throw input_error(args.model + ": value " + quoted(net.values[left.value].name) + ' ' + left.why +
+                              ": a header holds whole plans");
     header_table const table = as_table(net, plan, args.alignment);
     write_if_asked(args.header, [&](auto& to) { write_cpp_header(to, table, origin_of(args, args.header)); });
     write_if_asked(args.c_header,
@@ -167,10 +171,6 @@ std::size_t walks_for(sublet::byte_count bytes)
 int run_with_bodies(arguments const& args, network const& net, plan_settings const& wanted, std::ostream& out,
                     std::ostream& err)
 {
-    if (args.has_header())
-        throw input_error(args.model +
-                          ": it has graphs inside operations, and a header describes one order of "
-                          "steps (with --order file such an operation is one step)");
     planned_bodies const all = plan_with_bodies(net, wanted);
     sublet::planned_nested const& planned = all.planned;
     auto name_of = [&](auto v) { return all.name_of(v); };
@@ -256,7 +256,9 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     plan_settings wanted{args.alignment, args.in_place, {},          args.concurrent,
                          args.slots,     args.handoffs, args.workers};
     if (has_bodies(net)) {
-        if (!args.concurrent && args.order.empty() && args.max_batch == 0 && args.capacity == 0)
+        // A header describes one order of steps.
+        if (!args.concurrent && (args.order.empty() || args.order == "file") && args.max_batch == 0 &&
+            args.capacity == 0 && !args.has_header())
             return run_with_bodies(args, net, wanted, out, err);
         add_scratch(args.model, net, wanted);
     }

@@ -24,6 +24,67 @@ std::string sentence_of(std::vector<std::string> const& open)
     return text + " (--dim NAME=N or INPUT:AXIS=N gives a size)";
 }
 
+/// A result that is left out: what is said of it.
+struct left_out_result {
+    std::string sentence, name;
+    bool is_derived; ///< so is an operand of its operation
+};
+
+void list_left_out(network const& net, std::vector<left_out_result>& all)
+{
+    if (net.unsized.empty()) return;
+    std::vector<bool> is_open(net.values.size());
+    for (sublet::value_id v = 0; v != net.values.size(); ++v) is_open[+v] = net.values[v].bytes == sublet::no_size;
+    for (unsized_result const& left : net.unsized) is_open[+left.value] = true;
+    std::vector<std::string> readers(net.values.size());
+    for (operation const& op : net.operations)
+        for (auto const v : op.inputs)
+            if (v != sublet::no_value && is_open[+v] && !readers[+v].ends_with(op.label))
+                readers[+v] += (readers[+v].empty() ? ", read by " : ", ") + op.label;
+    for (unsized_result const& left : net.unsized) {
+        network_value const& value = net.values[left.value];
+        operation const& by = net.operations[value.producer];
+        all.push_back({"value " + quoted(value.name) + " is not planned: it " + left.why + " (made by " + by.label +
+                           readers[+left.value] + ')',
+                       quoted(value.name),
+                       std::any_of(by.inputs.begin(), by.inputs.end(),
+                                   [&](auto v) { return v != sublet::no_value && is_open[+v]; })});
+    }
+}
+
+/// What the plan of the network and of the graphs inside leaves out. Results from which the unknown sizes come are
+/// named first, each with its readers.
+void add_remarks(std::string const& file, network& net)
+{
+    constexpr std::size_t most_sentences = 8, most_names = 100;
+    std::vector<left_out_result> all;
+    std::size_t choices = 0;
+    std::string first_choice;
+    std::vector<network const*> open{&net};
+    for (std::size_t i = 0; i != open.size(); ++i) { // grows during the loop
+        list_left_out(*open[i], all);
+        for (operation const& op : open[i]->operations) {
+            for (network_body const& body : op.bodies) open.push_back(&body.program);
+            if (op.type != "If" || op.bodies.size() != 1) continue;
+            if (choices++ == 0) first_choice = op.label;
+        }
+    }
+    auto remark = [&](std::string const& what) { net.remarks.push_back(file + ": " + what); };
+    if (choices != 0)
+        remark("the condition of " + std::to_string(choices) + " nodes If is known, first " + first_choice +
+               ": the branch that never runs is not planned");
+    std::stable_partition(all.begin(), all.end(), [](auto const& left) { return !left.is_derived; });
+    std::string others;
+    for (std::size_t i = 0; i != all.size(); ++i) {
+        if (i < most_sentences) remark(all[i].sentence);
+        else if (i - most_sentences < most_names) others += (others.empty() ? "" : ", ") + all[i].name;
+    }
+    if (all.size() <= most_sentences) return;
+    std::size_t const more = all.size() - most_sentences;
+    remark(std::to_string(more) + " more results are not planned: " + others +
+           (more > most_names ? " ... (--values lists all)" : ""));
+}
+
 } // namespace
 
 network read_model(std::string const& file, model_options const& how)
@@ -51,32 +112,27 @@ network read_model(std::string const& file, model_options const& how)
     }();
     if (how.is_strict && !found.contradictions.empty())
         throw input_error(file + ": " + found.contradictions.front());
+    auto const open = found.why_open.find(&model.graph());
+    if (!set.open.empty() && open != found.why_open.end() && !open->second.empty())
+        throw input_error(file + ": " + std::to_string(open->second.size()) +
+                          " results have no known size: " + sentence_of(set.open));
     network net =
         read_onnx(file, model,
                   {.pairs = how.pairs,
                    .unsized = how.is_strict ? unsized_results::refused_if_tensors : unsized_results::left_out,
                    .reads_bodies = true,
+                   .constants_are_weights = true,
                    .why_open = &found.why_open,
                    .taken = &found.taken});
+    if (net.results != 0 && net.unsized.size() == net.results && !net.unsized.front().has_no_bytes)
+        throw input_error(file + ": no result has a known size: the first, " +
+                          quoted(net.values[net.unsized.front().value].name) + ", " + net.unsized.front().why);
 
-    std::vector<std::string> first;
-    if (!set.assumed.empty()) first.push_back(set.assumed);
-    auto const unknown = static_cast<std::size_t>(
-        std::count_if(net.unsized.begin(), net.unsized.end(),
-                      [](unsized_result const& left) { return !left.has_no_bytes; }));
-    if (unknown != 0 && unknown == net.results) {
-        std::string const why = set.open.empty()
-                                    ? "the first, " + quoted(net.values[net.unsized.front().value].name) +
-                                          ", " + net.unsized.front().why
-                                    : sentence_of(set.open);
-        throw input_error(file + ": no result has a known size: " + why);
-    }
-    if (unknown != 0 && !set.open.empty())
-        first.push_back(file + ": " + std::to_string(unknown) + " of " + std::to_string(net.results) +
-                        " results have no known size: " + sentence_of(set.open));
-    for (std::string const& contradiction : found.contradictions)
-        first.push_back(file + ": " + contradiction);
-    net.remarks.insert(net.remarks.begin(), first.begin(), first.end());
+    std::vector<std::string> const remarks = std::exchange(net.remarks, {});
+    if (!set.assumed.empty()) net.remarks.push_back(set.assumed);
+    for (std::string const& contradiction : found.contradictions) net.remarks.push_back(file + ": " + contradiction);
+    net.remarks.insert(net.remarks.end(), remarks.begin(), remarks.end());
+    add_remarks(file, net);
     return net;
 }
 

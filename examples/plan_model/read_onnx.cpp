@@ -19,7 +19,9 @@
 #include <climits>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -292,7 +294,6 @@ private:
     {
         for (int n = 0; n != graph_.node_size(); ++n) add_operation(n);
         if (how_.reads_bodies) remark_calls();
-        remark_unsized();
     }
 
     /// What a function of the model computes is one step.
@@ -324,8 +325,8 @@ private:
         auto const& node = graph_.node(n);
         std::string label = "node ";
         label += std::to_string(n);
-        if (!node.name().empty()) label += ' ' + quoted(node.name());
-        std::string const type = quoted(node.op_type());
+        if (!node.name().empty()) label += ' ' + quoted_in_short(node.name());
+        std::string const type = quoted_in_short(node.op_type());
         return label + " (" + type.substr(1, type.size() - 2) + ')' + where_;
     }
 
@@ -419,6 +420,16 @@ private:
             }
     }
 
+    /// A constant lies in the model, as an initializer does; a result of the graph is copied.
+    value_role role_of_result(int n, std::string const& name) const
+    {
+        auto const& node = graph_.node(n);
+        bool const is_weight = how_.constants_are_weights && standard_.contains(node) && node.op_type() == "Constant" &&
+                               std::none_of(graph_.output().begin(), graph_.output().end(),
+                                            [&](auto const& v) { return v.name() == name; });
+        return is_weight ? value_role::external : value_role::intermediate;
+    }
+
     /// Of the value that is added next.
     void leave_out(std::string const& name, storage const& size)
     {
@@ -433,32 +444,6 @@ private:
             (how_.unsized == unsized_results::refused_if_tensors && !size.has_no_bytes))
             refuse("value " + quoted(name) + ' ' + why);
         net_.unsized.push_back({static_cast<value_id>(net_.values.size()), why, size.has_no_bytes});
-    }
-
-    /// One remark for each of the first values that are left out, and one that names all others.
-    void remark_unsized()
-    {
-        constexpr std::size_t most = 8;
-        std::vector<std::string> readers(net_.unsized.size());
-        for (operation const& op : net_.operations)
-            for (value_id const v : op.inputs)
-                if (std::size_t const at = unsized_at(v);
-                    at != readers.size() && !readers[at].ends_with(op.label))
-                    readers[at] += (readers[at].empty() ? "read by " : ", ") + op.label;
-        std::string others;
-        for (std::size_t i = 0; i != net_.unsized.size(); ++i) {
-            unsized_result const& left = net_.unsized[i];
-            network_value const& value = net_.values[left.value];
-            std::string const& by = readers[i];
-            if (i < most)
-                net_.remarks.push_back(file_ + ": value " + quoted(value.name) + " is not planned: it " +
-                                       left.why + " (made by " + net_.operations[value.producer].label +
-                                       (by.empty() ? "" : ", ") + by + ')');
-            else others += (others.empty() ? "" : ", ") + quoted(value.name);
-        }
-        if (!others.empty())
-            net_.remarks.push_back(file_ + ": " + std::to_string(net_.unsized.size() - most) +
-                                   " more results are not planned: " + others);
     }
 
     /// The position of the value among those without a size, or the number of these.
@@ -607,9 +592,8 @@ private:
     bool is_owned(value_id v) const
     {
         if (net_.values[v].is_bound) return true;
-        auto const found =
-            std::find_if(captures_.begin(), captures_.end(), [v](auto c) { return c.inner == v; });
-        return found != captures_.end() && outer_->may_be_overwritten(found->outer);
+        auto const found = outer_of_.find(v);
+        return found != outer_of_.end() && outer_->may_be_overwritten(found->second);
     }
 
     /// What --in-place on assumes of the kernel of a standard operator.
@@ -789,11 +773,12 @@ private:
     /// Another name, in this graph, of a value of the graph around it.
     value_id capture(value_id outer)
     {
-        for (auto const c : captures_)
-            if (c.outer == outer) return c.inner;
+        if (auto const known = captured_.find(outer); known != captured_.end()) return known->second;
         network_value const& from = outer_->net_.values[outer];
         auto const inner = static_cast<value_id>(net_.values.size());
         captures_.push_back({inner, outer});
+        captured_.emplace(outer, inner);
+        outer_of_.emplace(inner, outer);
         ids_.emplace(from.name, inner); // it may also be a name that this graph defines
         net_.types.push_back(outer_->net_.types[outer]);
         net_.values.push_back({from.name, from.bytes});
@@ -811,6 +796,7 @@ private:
         reader& inner;
         network_body body;
         operation last = {};
+        std::set<value_id> given = {}; ///< values of it that are bound to results of the node
 
         open_body(reader const& outer, onnx::GraphProto const& graph, std::string const& where,
                   sublet::program_body::run_kind kind)
@@ -840,10 +826,8 @@ private:
         /// before, or has another size.
         void give(value_id from, value_id to)
         {
-            bool const is_free =
-                std::none_of(body.bindings.begin(), body.bindings.end(), [=](auto b) { return b.inner == from; }) &&
-                std::none_of(inner.captures_.begin(), inner.captures_.end(), [=](auto c) { return c.inner == from; });
             byte_count const bytes = inner.outer_->net_.values[to].bytes;
+            bool const is_free = given.count(from) == 0 && inner.outer_of_.count(from) == 0;
             if (!is_free || !inner.has_planned_size(from) || inner.net_.values[from].bytes != bytes) {
                 last.inputs.push_back(from);
                 from = static_cast<value_id>(inner.net_.values.size());
@@ -852,6 +836,7 @@ private:
                                              sublet::no_value, static_cast<node_id>(inner.net_.operations.size())});
                 last.outputs.push_back(from);
             }
+            given.insert(from);
             body.bindings.push_back({.inner = from, .result = to});
         }
 
@@ -874,7 +859,10 @@ private:
     open_body open(operation const& op, onnx::NodeProto const& node, char const* name,
                    sublet::program_body::run_kind kind) const
     {
-        open_body read(*this, *graph_of(node, name), std::string(" in ") + name + " of " + op.label, kind);
+        constexpr std::size_t most = 400; // a label holds those of all nodes around it
+        std::string where = std::string(" in ") + name + " of " + op.label;
+        if (where.size() > most) where = where.substr(0, most) + "...";
+        open_body read(*this, *graph_of(node, name), where, kind);
         return read;
     }
 
@@ -911,8 +899,6 @@ private:
         auto kind = sublet::program_body::run_kind::branch;
         if (how_.taken != nullptr)
             if (auto const found = how_.taken->find(&node); found != how_.taken->end()) {
-                net_.remarks.push_back(file_ + ": " + op.label + " always runs its " + names[!found->second] +
-                                       ": the other branch is not planned");
                 names = {names[!found->second]};
                 kind = sublet::program_body::run_kind::once;
             }
@@ -1052,6 +1038,7 @@ private:
     std::string where_;
     node_id lead_ = 0; // operations before those of the nodes
     std::vector<sublet::program_body::capture> captures_;
+    std::map<value_id, value_id> captured_, outer_of_; // captures by outer and by inner value
     std::unordered_map<std::string, value_id> ids_;
     std::unordered_map<std::string_view, onnx::TensorProto const*> constants_;
     std::unordered_map<std::string_view, value_type> types_; // declared types by name

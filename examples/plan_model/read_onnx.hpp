@@ -27,13 +27,14 @@ enum class in_place_pairs : std::uint8_t {
 enum class unsized_results : std::uint8_t {
     refused,            ///< the file is refused
     refused_if_tensors, ///< so it is, but what has no bytes to plan, such as text or a sequence, is left out
-    left_out            ///< it is left out, with a remark that names the operators that read it
+    left_out            ///< it is left out
 };
 
 struct reading_options {
     in_place_pairs pairs = in_place_pairs::listed;
     unsized_results unsized = unsized_results::refused;
     bool reads_bodies = false; ///< also graphs inside operations; otherwise a remark says that they are not
+    bool constants_are_weights = false; ///< results of Constant are not planned, as initializers
     /// Of results that are left out or refused, why their sizes are not known, if more can be said.
     std::unordered_map<onnx::GraphProto const*, std::unordered_map<std::string, std::string>> const*
         why_open = nullptr;

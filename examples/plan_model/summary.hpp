@@ -112,7 +112,8 @@ inline void print(std::ostream& out, summary const& s, bool as_json)
     if (as_json) line("per_value_bytes", std::to_string(s.per_value_bytes));
     else
         line("memory", in_units(s.arena_bytes) + " instead of " + in_units(s.per_value_bytes) +
-                           " with one allocation a value");
+                           " with one allocation a value" +
+                           (s.left_out == 0 ? "" : ", " + std::to_string(s.left_out) + " results left out"));
     line("operations", std::to_string(s.operations));
     line("values", std::to_string(s.values));
     if (s.left_out != 0) line("left_out", std::to_string(s.left_out));

@@ -21,8 +21,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <set>
 #include <span>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace plan_model {
@@ -67,6 +70,18 @@ public:
         }
         for (std::size_t v = 0; v != size_.size(); ++v)
             size_[storage_of_[v]] = std::max(size_[storage_of_[v]], size_[v]);
+        for (auto const& m : of.planned.copies) copies_[place_of(m.body, m.when)].push_back(m);
+        is_captured_.resize(size_.size());
+        is_given_.resize(size_.size());
+        for (sublet::program_id i = 1; i != of.of.networks.size(); ++i) {
+            auto const& body = of.of.tree.body(i);
+            auto const& op = net(body.parent).operations[body.step];
+            std::set<sublet::value_id> const results(op.outputs.begin(), op.outputs.end());
+            for (auto const c : body.captures)
+                if (results.count(c.outer) != 0) is_captured_[at({body.parent, c.outer})] = true;
+            for (auto const& b : body.bindings)
+                if (b.result != sublet::no_value) is_given_[at({body.parent, b.result})] = true;
+        }
     }
 
     /// Of all values and the arena.
@@ -85,11 +100,16 @@ public:
             if (storage_of_[v] == v) alone_[v].resize(size_[v]);
         arena_.resize(static_cast<std::size_t>(of_.planned.report().arena_bytes));
         walk_result result;
-        for (; result.walks != walks && result.fault.empty(); ++result.walks) walk(result);
+        for (; result.walks != walks && result.fault.empty() && touched_ < most_touched; ++result.walks)
+            walk(result);
         return result;
     }
 
 private:
+    /// Bytes that all walks read and write, but for the first filling of memory: the last one may stop
+    /// within.
+    static constexpr std::size_t most_touched = std::size_t{1} << 30;
+
     /// A network that runs: the operation that is next, and of one with bodies the body that is next.
     struct frame {
         sublet::program_id program;
@@ -128,7 +148,8 @@ private:
                 copy(planned({0, v}), alone({0, v}));
         std::size_t const most = result.steps + 64 * storage_of_.size() + 4096;
         std::vector<frame> open{{0}};
-        while (!open.empty() && result.fault.empty() && result.steps < most) step(open, result);
+        while (!open.empty() && result.fault.empty() && result.steps < most && touched_ < most_touched)
+            step(open, result);
         if (!open.empty()) return;
         for (sublet::value_id v = 0; v != net(0).values.size(); ++v)
             if (sublet::has_role(net(0).values[v].role, sublet::value_role::output))
@@ -162,12 +183,12 @@ private:
                 for (auto const v : op.mutated) take(now, v, op, result);
             // What a body fills piece by piece is there from the beginning.
             for (auto const v : op.outputs)
-                if (is_captured(now, op, v)) write(now, v);
+                if (v != sublet::no_value && is_captured_[at({now.program, v})]) write(now, v);
         }
         if (now.body < op.bodies.size()) return begin_body(open, op);
         for (auto const v : op.outputs)
-            if (v != sublet::no_value && !net(now.program).is_view(v) && !is_captured(now, op, v) &&
-                !is_given(now, op, v))
+            if (v != sublet::no_value && !net(now.program).is_view(v) &&
+                !is_captured_[at({now.program, v})] && !is_given_[at({now.program, v})])
                 write(now, v);
         for (auto const v : op.mutated) write(now, v);
         ++now.operation;
@@ -191,26 +212,9 @@ private:
         open.push_back({body});
     }
 
-    bool is_captured(frame const& now, operation const& op, sublet::value_id v) const
+    static std::size_t place_of(sublet::program_id body, sublet::flat_tree::move_time when)
     {
-        return v != sublet::no_value && any_body(now, op, [&](sublet::program_body const& body) {
-                   return std::any_of(body.captures.begin(), body.captures.end(),
-                                      [&](auto c) { return c.outer == v; });
-               });
-    }
-    bool is_given(frame const& now, operation const& op, sublet::value_id v) const
-    {
-        return any_body(now, op, [&](sublet::program_body const& body) {
-            return std::any_of(body.bindings.begin(), body.bindings.end(),
-                               [&](auto b) { return b.result == v; });
-        });
-    }
-    template <class Is>
-    bool any_body(frame const& now, operation const& op, Is is) const
-    {
-        for (std::uint32_t i = 0; i != op.bodies.size(); ++i)
-            if (is(of_.of.tree.body(first_body_[+now.program][now.operation] + i))) return true;
-        return false;
+        return 3 * std::size_t{+body} + static_cast<std::size_t>(when);
     }
 
     /// The copies at a border of a body: by itself all at once, in the arena those that the plan lists.
@@ -230,8 +234,8 @@ private:
             all.push_back({to, {bytes.begin(), bytes.end()}});
         }
         for (auto const& [to, bytes] : all) copy(alone(to), bytes);
-        for (auto const& m : of_.planned.copies)
-            if (m.body == body && m.when == when) copy(planned_flat(m.to), planned_flat(m.from));
+        if (auto const listed = copies_.find(place_of(body, when)); listed != copies_.end())
+            for (auto const& m : listed->second) copy(planned_flat(m.to), planned_flat(m.from));
     }
 
     void take(frame& now, sublet::value_id v, operation const& op, walk_result& result)
@@ -243,6 +247,7 @@ private:
     void read(sublet::tree_value v, std::string const& by, walk_result& result)
     {
         auto const is = planned(v), should_be = alone(v);
+        touched_ += is.size();
         if (!result.fault.empty() || std::equal(is.begin(), is.end(), should_be.begin())) return;
         result.fault = "value " + quoted(net(v.program).values[v.value].name) + " is not what it was when " +
                        by + " reads it";
@@ -250,11 +255,13 @@ private:
     void write(frame const& now, sublet::value_id v)
     {
         std::uint64_t const noise = sublet::fold_digest(now.sum, +v);
+        touched_ += size_[at({now.program, v})];
         sublet::fill_noise(planned({now.program, v}), noise);
         sublet::fill_noise(alone({now.program, v}), noise);
     }
-    static void copy(std::span<std::byte> to, std::span<std::byte const> from)
+    void copy(std::span<std::byte> to, std::span<std::byte const> from)
     {
+        touched_ += from.size();
         if (to.data() != from.data()) std::copy_n(from.begin(), std::min(from.size(), to.size()), to.begin());
     }
 
@@ -264,6 +271,10 @@ private:
     std::vector<std::size_t> first_;                          // of each program in what is by value
     std::vector<std::size_t> storage_of_;                     // by value of all programs: that of its root
     std::vector<std::size_t> size_;
+    std::unordered_map<std::size_t, std::vector<sublet::flat_tree::move>> copies_; // by place_of()
+    std::vector<bool> is_captured_,
+        is_given_; // results, by value of all programs, by the bodies of their step
+    std::size_t touched_ = 0;
     std::vector<std::vector<std::byte>> alone_;
     std::vector<std::byte> arena_;
 };
