@@ -135,10 +135,6 @@ header_origin origin_of(arguments const& args, std::string const& file)
 void write_headers(arguments const& args, network const& net, sublet::memory_plan const& plan)
 {
     if (!args.has_header()) return;
-    for (unsized_result const& left : net.unsized)
-        if (!left.has_no_bytes)
-            throw input_error(args.model + ": value " + quoted(net.values[left.value].name) + ' ' + left.why +
-                              ": a header holds whole plans");
     header_table const table = as_table(net, plan, args.alignment);
     write_if_asked(args.header, [&](auto& to) { write_cpp_header(to, table, origin_of(args, args.header)); });
     write_if_asked(args.c_header,
@@ -158,6 +154,15 @@ int run_any_batch(arguments const& args, network const& net, std::vector<sublet:
         err << "plan_model: " << args.model << ": " << explain(planned.error(), net, order, name_of) << '\n';
     if (!args.quiet) print(out, args.model, net, planned, args.json);
     return planned.report().is_checked && bool(planned) ? 0 : 1;
+}
+
+/// A header has to hold all of a plan.
+void expect_all_sized(arguments const& args, network const& net)
+{
+    for (unsized_result const& left : net.unsized)
+        if (args.has_header() && !left.has_no_bytes)
+            throw input_error(args.model + ": value " + quoted(net.values[left.value].name) + ' ' + left.why +
+                              ": a header holds whole plans");
 }
 
 /// How often to walk, so that all walks together touch about 2^28 bytes.
@@ -249,6 +254,7 @@ int run_with_bodies(arguments const& args, network const& net, plan_settings con
 int run(arguments const& args, std::ostream& out, std::ostream& err)
 {
     network net = read_model(args.model, args.reading);
+    expect_all_sized(args, net);
     auto remark = [&] {
         if (args.quiet) return;
         for (std::string const& what : net.remarks) err << "plan_model: " << what << '\n';

@@ -114,8 +114,10 @@ network read_model(std::string const& file, model_options const& how)
         throw input_error(file + ": " + found.contradictions.front());
     auto const open = found.why_open.find(&model.graph());
     if (!set.open.empty() && open != found.why_open.end() && !open->second.empty())
-        throw input_error(file + ": " + std::to_string(open->second.size()) +
-                          " results have no known size: " + sentence_of(set.open));
+        throw input_error(
+            file + ": " + std::to_string(open->second.size()) +
+            (open->second.size() == 1 ? " result has no known size: " : " results have no known size: ") +
+            sentence_of(set.open));
     network net =
         read_onnx(file, model,
                   {.pairs = how.pairs,
