@@ -282,6 +282,7 @@ public:
 private:
     void declare_values()
     {
+        for (auto const& v : graph_.output()) outputs_.insert(v.name());
         declare_all();
         add_given_values();
         if (outer_ != nullptr)
@@ -415,19 +416,17 @@ private:
                     leave_out(name, size);
                     size.bytes = 0;
                 }
-                add_value({name, size.bytes, value_role::intermediate, sublet::no_value, operation_of(n)});
+                add_value({name, size.bytes, is_weight(n, name) ? value_role::external : value_role::intermediate, sublet::no_value, operation_of(n)});
                 ++net_.results;
             }
     }
 
-    /// A constant lies in the model, as an initializer does; a result of the graph is copied.
-    value_role role_of_result(int n, std::string const& name) const
+    /// A constant lies in the model, as an initializer does, and no step makes it; a result of the graph is copied.
+    bool is_weight(int n, std::string const& name) const
     {
         auto const& node = graph_.node(n);
-        bool const is_weight = how_.constants_are_weights && standard_.contains(node) && node.op_type() == "Constant" &&
-                               std::none_of(graph_.output().begin(), graph_.output().end(),
-                                            [&](auto const& v) { return v.name() == name; });
-        return is_weight ? value_role::external : value_role::intermediate;
+        return how_.constants_are_weights && standard_.contains(node) && node.op_type() == "Constant" &&
+               outputs_.count(name) == 0;
     }
 
     /// Of the value that is added next.
@@ -465,7 +464,7 @@ private:
         expect_single_attributes(n);
         for (auto const& name : node.input()) op.inputs.push_back(used_value(name, n));
         for (auto const& name : node.output())
-            op.outputs.push_back(name.empty() ? sublet::no_value : ids_.at(name));
+            op.outputs.push_back(name.empty() || is_weight(n, name) ? sublet::no_value : ids_.at(name));
 
         if (auto const* const declared = attribute(node, "flops"); declared != nullptr && declared->i() > 0)
             op.flops = static_cast<std::uint64_t>(declared->i());
@@ -1040,6 +1039,7 @@ private:
     std::vector<sublet::program_body::capture> captures_;
     std::map<value_id, value_id> captured_, outer_of_; // captures by outer and by inner value
     std::unordered_map<std::string, value_id> ids_;
+    std::unordered_set<std::string_view> outputs_; // names
     std::unordered_map<std::string_view, onnx::TensorProto const*> constants_;
     std::unordered_map<std::string_view, value_type> types_; // declared types by name
     std::unordered_map<std::string, bool> may_run_again_;    // functions of the model by function_name()
