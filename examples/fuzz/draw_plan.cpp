@@ -204,7 +204,7 @@ private:
             inner.add_output("within"); // in both branches, and of every If
             within.add_output()->set_name("within");
         }
-        for (int i = d_.between(1, 2); i != 0; --i) {
+        for (int i = 0; i != 2; ++i) { // of which the graphs have one: they are not planned
             drawn_value v{.name = new_name(), .root = values_.size()};
             draw_shape(v);
             make(node, std::move(v));

@@ -270,6 +270,8 @@ public:
         : file_(outer.file_), model_(outer.model_), graph_(graph), standard_(outer.standard_),
           how_(outer.how_), outer_(&outer), where_(std::move(where))
     {
+        // Exporters declare few shapes there, and not every reader infers them.
+        if (how_.unsized == unsized_results::refused) how_.unsized = unsized_results::left_out;
     }
 
     network read()
