@@ -27,6 +27,7 @@ struct drawn_value {
     std::size_t root = 0;   ///< the root of its views; itself, if it is no view
     bool is_stored = false; ///< an initializer: no node may write it
     bool is_given = false;  ///< an initializer or a graph input
+    bool is_constant = false; ///< it lies in the model, unless the graph gives it, or writes what it reads
     std::size_t maker = 0;  ///< the node that defines it, unless it is given
 
     std::uint64_t count() const
@@ -175,6 +176,7 @@ private:
     {
         node.set_op_type("Constant");
         drawn_value v{.name = new_name(), .root = values_.size()};
+        v.is_constant = true;
         draw_shape(v);
         auto& value = *node.add_attribute();
         value.set_name("value");
@@ -204,7 +206,7 @@ private:
             inner.add_output("within"); // in both branches, and of every If
             within.add_output()->set_name("within");
         }
-        for (int i = d_.between(1, 2); i != 0; --i) {
+        for (int i = 0; i != 2; ++i) { // of which the graphs have one: they are not planned
             drawn_value v{.name = new_name(), .root = values_.size()};
             draw_shape(v);
             make(node, std::move(v));
@@ -271,6 +273,7 @@ private:
                      d_.percent(10));
         set_ints(node, "may_inplace", overwritable, !overwritable.empty());
         set_ints(node, "writes_input", written, !written.empty());
+        writes_ = writes_ || !written.empty();
     }
 
     static void set_ints(onnx::NodeProto& node, char const* name, std::vector<std::int64_t> const& ints,
@@ -289,6 +292,7 @@ private:
         for (int i = d_.percent(5) ? 0 : d_.between(1, 3); i != 0; --i) is_output[any_value()] = true;
         for (std::size_t v = 0; v != values_.size(); ++v) {
             if (is_output[v]) declare(*graph().add_output(), values_[v]), outputs_.push_back(v);
+            if (is_output[v]) values_[v].is_constant = false;
             if (!is_output[v] && !values_[v].is_given) declare(*graph().add_value_info(), values_[v]);
         }
     }
@@ -309,6 +313,7 @@ private:
             drawn_value const& value = values_[v];
             known.names.insert(value.name);
             if (value.is_given || value.root != v || value.bytes() == 0) continue;
+            if (value.is_constant && !writes_) continue;
             ++known.buffers;
             known.naive_bytes += value.bytes();
             for (std::size_t n = value.maker; n != last[v]; ++n) alive[n] += value.bytes();
@@ -356,6 +361,7 @@ private:
     std::vector<drawn_value> values_;
     std::vector<drawn_node> nodes_;
     std::vector<std::size_t> outputs_;
+    bool writes_ = false; // what a node reads
 };
 
 } // namespace

@@ -150,6 +150,145 @@ void add_node(onnx::GraphProto& graph, char const* type, std::vector<std::string
     if (!size.empty()) declare(*graph.add_output(), out, size);
 }
 
+/// 65536 elements of each result are known.
+onnx::ModelProto model_of_known_elements(std::size_t bytes)
+{
+    onnx::ModelProto model = model_with_input();
+    onnx::GraphProto& graph = *model.mutable_graph();
+    onnx::TensorProto& t = *graph.add_initializer();
+    t.set_name("n");
+    t.set_data_type(onnx::TensorProto::INT64);
+    t.add_dims(1);
+    t.add_int64_data(65536);
+    add_node(graph, "ConstantOfShape", {"n"}, "k");
+    onnx::AttributeProto& value = *graph.mutable_node(0)->add_attribute();
+    value.set_name("value");
+    value.set_type(onnx::AttributeProto::TENSOR);
+    value.mutable_t()->set_data_type(onnx::TensorProto::UINT8);
+    value.mutable_t()->add_dims(1);
+    value.mutable_t()->add_int32_data(1);
+    for (std::size_t i = 0; i != bytes / 16 + 1; ++i) add_node(graph, "Add", {"k", "k"}, 'k' + name_of(i));
+    add_node(graph, "Relu", {"0"}, "1", {4});
+    return model;
+}
+
+onnx::GraphProto& add_graph(onnx::NodeProto& node, char const* name)
+{
+    onnx::AttributeProto& a = *node.add_attribute();
+    a.set_name(name);
+    a.set_type(onnx::AttributeProto::GRAPH);
+    a.mutable_g()->set_name(name);
+    return *a.mutable_g();
+}
+
+/// An input that says whether branches run.
+void add_condition(onnx::GraphProto& graph)
+{
+    onnx::ValueInfoProto& input = *graph.add_input();
+    input.set_name("if");
+    input.mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::BOOL);
+    input.mutable_type()->mutable_tensor_type()->mutable_shape();
+}
+
+onnx::ModelProto model_of_high_rank(std::size_t bytes)
+{
+    onnx::ModelProto model = model_with_input(std::vector<std::int64_t>(256, 1));
+    for (std::size_t i = 0; i != bytes / 18 + 1; ++i)
+        add_node(*model.mutable_graph(), "Exp", {"0"}, name_of(i + 1));
+    declare(*model.mutable_graph()->add_output(), "1", std::vector<std::int64_t>(256, 1));
+    return model;
+}
+
+/// Many operations with two small graphs.
+onnx::ModelProto model_of_branches(std::size_t bytes)
+{
+    onnx::ModelProto model = model_with_input();
+    onnx::GraphProto& graph = *model.mutable_graph();
+    add_condition(graph);
+    for (std::size_t i = 0; i != bytes / 140 + 1; ++i) {
+        add_node(graph, "If", {"if"}, name_of(i + 1));
+        for (char const* name : {"then_branch", "else_branch"}) {
+            onnx::GraphProto& inner = add_graph(*graph.mutable_node(graph.node_size() - 1), name);
+            add_node(inner, "Relu", {name_of(i)}, "r");
+            inner.add_output()->set_name("r");
+        }
+    }
+    declare(*graph.add_output(), "1", {4});
+    return model;
+}
+
+/// One operation of which the graphs read many values, and give them.
+onnx::ModelProto model_of_captures(std::size_t bytes)
+{
+    onnx::ModelProto model = model_with_input();
+    onnx::GraphProto& graph = *model.mutable_graph();
+    add_condition(graph);
+    std::size_t const count = bytes / 60 + 1;
+    for (std::size_t i = 0; i != count; ++i) add_node(graph, "Relu", {"0"}, name_of(i + 1));
+    onnx::NodeProto& node = *graph.add_node();
+    node.set_op_type("If");
+    node.add_input("if");
+    for (char const* name : {"then_branch", "else_branch"}) {
+        onnx::GraphProto& inner = add_graph(node, name);
+        for (std::size_t i = 0; i != count; ++i) inner.add_output()->set_name(name_of(i + 1));
+    }
+    for (std::size_t i = 0; i != count; ++i) node.add_output('r' + name_of(i));
+    declare(*graph.add_output(), "r0", {4});
+    return model;
+}
+
+/// A loop that exchanges all that it carries.
+onnx::ModelProto model_of_carried_values(std::size_t bytes)
+{
+    onnx::ModelProto model = model_with_input();
+    onnx::GraphProto& graph = *model.mutable_graph();
+    onnx::NodeProto& node = *graph.add_node();
+    node.set_op_type("Loop");
+    node.add_input("");
+    node.add_input("");
+    onnx::GraphProto& body = add_graph(node, "body");
+    body.add_input()->set_name("i");
+    body.add_input()->set_name("on");
+    body.add_output()->set_name("on");
+    std::size_t const count = bytes / 40 + 1;
+    for (std::size_t i = 0; i != count; ++i) {
+        node.add_input("0");
+        node.add_output('r' + name_of(i));
+        body.add_input()->set_name('c' + name_of(i));
+        body.add_output()->set_name('c' + name_of((i + 1) % count));
+    }
+    declare(*graph.add_output(), "r0", {4});
+    return model;
+}
+
+/// Half of the file is a constant in a function, the other half calls it.
+onnx::ModelProto model_of_calls(std::size_t bytes)
+{
+    onnx::ModelProto model = model_with_input();
+    onnx::FunctionProto& function = *model.add_functions();
+    function.set_name("f");
+    function.add_input("p");
+    function.add_output("q");
+    onnx::OperatorSetIdProto& opset = *function.add_opset_import();
+    opset.set_version(13);
+    for (char const* type : {"Constant", "Relu"}) {
+        onnx::NodeProto& node = *function.add_node();
+        node.set_op_type(type);
+        node.add_output(node.op_type() == "Relu" ? "q" : "k");
+    }
+    function.mutable_node(1)->add_input("p");
+    onnx::AttributeProto& value = *function.mutable_node(0)->add_attribute();
+    value.set_name("value");
+    value.set_type(onnx::AttributeProto::TENSOR);
+    value.mutable_t()->set_data_type(onnx::TensorProto::UINT8);
+    value.mutable_t()->add_dims(static_cast<std::int64_t>(bytes / 2));
+    value.mutable_t()->set_raw_data(std::string(bytes / 2, '\1'));
+    onnx::GraphProto& graph = *model.mutable_graph();
+    for (std::size_t i = 0; i != bytes / 30 + 1; ++i) add_node(graph, "f", {name_of(i)}, name_of(i + 1));
+    declare(*graph.add_output(), "1", {4});
+    return model;
+}
+
 std::vector<grown_file> grown_models(std::size_t bytes)
 {
     random_source d(3);
@@ -269,6 +408,18 @@ void add_boasting_flat(std::vector<grown_file>&) {}
 #endif
 
 } // namespace
+
+std::vector<grown_file> grown_bodies(std::size_t bytes)
+{
+    std::vector<grown_file> files;
+    files.push_back({"known.onnx", model_of_known_elements(bytes).SerializeAsString()});
+    files.push_back({"ranks.onnx", model_of_high_rank(bytes).SerializeAsString()});
+    files.push_back({"branches.onnx", model_of_branches(bytes).SerializeAsString()});
+    files.push_back({"captured.onnx", model_of_captures(bytes).SerializeAsString()});
+    files.push_back({"carried.onnx", model_of_carried_values(bytes).SerializeAsString()});
+    files.push_back({"functions.onnx", model_of_calls(bytes).SerializeAsString()});
+    return files;
+}
 
 std::vector<grown_file> grown_files(std::string_view program, std::size_t bytes)
 {

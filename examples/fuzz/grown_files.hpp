@@ -18,6 +18,9 @@ struct grown_file {
 /// values that are all alive at once, deep nesting, long lists of dimensions.
 std::vector<grown_file> grown_files(std::string_view program, std::size_t bytes);
 
+/// Models of about this size with graphs inside, functions, high ranks and known elements.
+std::vector<grown_file> grown_bodies(std::size_t bytes);
+
 /// Files of some bytes with the largest numbers that can be written.
 std::vector<grown_file> boasting_files(std::string_view program);
 

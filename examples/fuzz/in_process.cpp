@@ -30,6 +30,8 @@ constexpr program programs[] = {
 
 /// A program may allocate so many bytes for a byte of a file, and for a byte of the limit of a run.
 constexpr std::size_t bytes_of_file = 256, bytes_of_run = 4;
+/// A search for the best order may keep so many bytes of what it has tried.
+constexpr std::size_t bytes_of_search = 128 << 20;
 
 /// Whether a line is one sentence of the program about the file.
 bool is_sentence(program const& which, std::string_view line)
@@ -48,6 +50,7 @@ std::size_t bytes_asked_for(std::vector<std::string> const& words)
         std::string const option = i == 0 ? "" : words[i - 1];
         std::error_code none;
         if (option == "--limit") bytes += bytes_of_run * std::stoul(words[i]);
+        else if (option == "--order" && (words[i] == "exact" || words[i] == "best")) bytes += bytes_of_search;
         else if (option == "--csv" || option == "--svg" || option == "--dot" || option == "--why-peak" ||
                  option == "--output" || option == "--trace" || option == "--header" ||
                  option == "--c-header" || option == "--tflm")

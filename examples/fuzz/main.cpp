@@ -255,10 +255,12 @@ int run_models(arguments const& args)
         random_source d(seed);
         std::optional<model_facts> known;
         onnx::ModelProto model;
-        if (plans && d.percent(80)) {
-            drawn_model drawn = draw_plan(d);
+        std::vector<std::string> options;
+        if (plans && d.percent(85)) {
+            drawn_model drawn = d.percent(50) ? draw_plan(d) : draw_bodies(d);
             known = std::move(drawn.facts);
             model = std::move(drawn.model);
+            options = std::move(drawn.words);
             write_file(args.work / "order", order_text(known->order));
         } else {
             model = draw_layers(d);
@@ -270,6 +272,7 @@ int run_models(arguments const& args)
             auto words = words_of_mode(mode, file, args.work);
             if (!known && mode.find("ORDER") != mode.npos) continue;
             words.insert(words.begin(), file);
+            words.insert(words.end(), options.begin(), options.end());
             outcome const result = all.run(words);
             std::string mistake;
             if (result.status > 1) mistake = is_unsized(words, result) ? "" : "a valid model is refused";
@@ -289,6 +292,7 @@ int run_models(arguments const& args)
 /// A damaged file, and the order of a model, which may be the damaged one.
 struct mutant {
     std::string name, bytes, order;
+    std::vector<std::string> options = {}; ///< that the model needed before it was damaged
 };
 
 mutant draw_mutant(arguments const& args, random_source& d)
@@ -316,15 +320,44 @@ mutant draw_mutant(arguments const& args, random_source& d)
         return {"mutant" + from.extension().string(), bytes, "0\n"};
     }
     if (!reads_models) throw std::invalid_argument(args.program + " needs a file to begin with");
-    bool const is_plan = args.program != "run_network" && d.percent(70);
-    drawn_model drawn = is_plan ? draw_plan(d) : drawn_model{draw_layers(d), {}};
-    mutant mutated{"mutant.onnx", {}, order_text(drawn.facts.order)};
+    bool const is_plan = args.program != "run_network" && d.percent(85);
+    if (args.program == "plan_model" && d.percent(50))
+        return {"mutant.onnx", draw_operators(d).SerializeAsString(), "0\n"};
+    drawn_model drawn = !is_plan        ? drawn_model{draw_layers(d), {}}
+                        : d.percent(50) ? draw_plan(d)
+                                        : draw_bodies(d);
+    mutant mutated{"mutant.onnx", {}, order_text(drawn.facts.order), drawn.words};
     bool const in_order = is_plan && d.percent(10);
     if (in_order) mutate_words(mutated.order, d);
     else if (d.percent(75)) mutate_model(drawn.model, d);
     mutated.bytes = drawn.model.SerializeAsString();
     if (!in_order && d.percent(25)) mutate_bytes(mutated.bytes, d);
     return mutated;
+}
+
+/// Options of plan_model about what a file leaves open: those that the model needed, or others.
+std::vector<std::string> draw_options(mutant const& mutated, random_source& d)
+{
+    std::vector<std::string> words;
+    if (d.percent(70)) words = mutated.options;
+    if (d.percent(20)) words.push_back("--strict");
+    if (d.percent(25)) words.push_back("--inline");
+    onnx::ModelProto model;
+    if (!d.percent(40) || !model.ParseFromString(mutated.bytes) || model.graph().input_size() == 0)
+        return words;
+    for (int times = d.between(1, 3); times != 0; --times) {
+        auto const& input = model.graph().input(d.between(0, model.graph().input_size() - 1));
+        std::string const size = d.percent(80) ? std::to_string(d.between(0, 9)) : "1099511627776";
+        auto const& dims = input.type().tensor_type().shape().dim();
+        std::size_t const axis = d.below(static_cast<std::size_t>(dims.size()) + 1);
+        bool const has_axis = axis != static_cast<std::size_t>(dims.size());
+        std::string const& name = has_axis ? dims[static_cast<int>(axis)].dim_param() : input.name();
+        if (d.percent(30)) words.insert(words.end(), {"--value", input.name() + '=' + size});
+        else if (has_axis && !name.empty() && d.percent(70))
+            words.insert(words.end(), {"--dim", name + '=' + size});
+        else words.insert(words.end(), {"--dim", input.name() + ':' + std::to_string(axis) + '=' + size});
+    }
+    return words;
 }
 
 int run_mutants(arguments const& args)
@@ -338,8 +371,12 @@ int run_mutants(arguments const& args)
         write_file(file, mutated.bytes);
         write_file(args.work / "order", mutated.order);
         write_file(args.work / "table.csv", pinned_table);
-        auto const words =
-            words_of_mode(d.one_of(mutated.name.ends_with(".tflite") ? flat_modes : modes), file, args.work);
+        bool const is_tflite = mutated.name.ends_with(".tflite");
+        auto words = words_of_mode(d.one_of(is_tflite ? flat_modes : modes), file, args.work);
+        if (args.program == "plan_model" && !is_tflite) {
+            auto const options = draw_options(mutated, d);
+            words.insert(words.end(), options.begin(), options.end());
+        }
         all.begin("seed " + std::to_string(seed));
         outcome const result = all.run(words);
         if (!all.check_outcome(result, mistake_about_damaged(args.program, words, result)))
@@ -376,6 +413,9 @@ int run_sizes(arguments const& args)
     for (auto [bytes, step] :
          {std::pair<std::size_t, std::size_t>{1 << 10, 1}, {1 << 14, 1}, {1 << 17, 2}, {1 << 20, 4}})
         for (grown_file const& f : grown_files(args.program, bytes)) run_file(f, next++, step * at_least);
+    if (args.program == "plan_model")
+        for (std::size_t bytes : {std::size_t{1} << 14, std::size_t{1} << 17})
+            for (grown_file const& f : grown_bodies(bytes)) run_file(f, next += 7, 50);
     return all.finish();
 }
 

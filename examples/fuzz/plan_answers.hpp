@@ -20,6 +20,10 @@ struct model_facts {
     std::set<std::string> names;
     std::uint64_t buffers = 0, naive_bytes = 0, peak_bytes = 0; ///< in file order, with nothing in place
     std::vector<std::size_t> order;                             ///< another order in which its nodes can run
+    bool is_of_bodies = false; ///< it may have graphs inside: `peak_bytes` is less than any plan needs, and
+                               ///< `naive_bytes` are of one allocation a value
+    std::size_t results = 0;   ///< of nodes, also of those inside; if is_of_bodies
+    std::uint64_t unread_bytes = 0; ///< of carried values that nothing reads: a plan may leave them out
 };
 
 /// The words for each: ORDER stands for the file of an order; OUT is the prefix of the written files' names.

@@ -32,7 +32,8 @@ namespace {
 
 constexpr std::size_t most_body_nodes = 250'000;
 constexpr std::size_t most_function_bytes = std::size_t{1} << 28;
-constexpr std::size_t most_elements_in_all = std::size_t{1} << 24;
+constexpr std::size_t most_stored_elements = std::size_t{1} << 24; ///< in all, of those that the file has
+constexpr std::size_t most_computed_elements = std::size_t{1} << 22;
 constexpr std::size_t most_work = std::size_t{1} << 27; ///< elements that rules visit
 constexpr int most_dimensions = 256;
 constexpr int usual_dimensions = 16;
@@ -399,7 +400,8 @@ private:
             fact stored{type_of_size(t.data_type(), t.dims())};
             // A run may give an input another value than the stored one. Up to version 3 of the format all that is
             // stored had to be an input.
-            if (in.facts.count(t.name()) == 0 || model_.ir_version() < 4) stored.elements = count(elements_of(t));
+            if (in.facts.count(t.name()) == 0 || model_.ir_version() < 4)
+                stored.elements = count(elements_of(t), true);
             in.facts[t.name()] = std::move(stored);
         }
         for (auto const& t : graph.sparse_initializer())
@@ -446,12 +448,13 @@ private:
     }
 
     /// Keeps elements, within the limit for all of them.
-    std::shared_ptr<known_tensor const> count(std::optional<known_tensor> elements)
+    std::shared_ptr<known_tensor const> count(std::optional<known_tensor> elements, bool is_stored = false)
     {
         if (!elements) return nullptr;
         std::size_t const more = elements->whole.size() + elements->real.size() + elements->size.size() + 1;
-        if (more > most_elements_in_all - elements_) return nullptr;
-        elements_ += more;
+        std::size_t& all = is_stored ? stored_elements_ : computed_elements_;
+        if (more > (is_stored ? most_stored_elements : most_computed_elements) - all) return nullptr;
+        all += more;
         return std::make_shared<known_tensor const>(std::move(*elements));
     }
 
@@ -667,7 +670,7 @@ private:
         for (std::size_t i = 0; i != std::min(known.size(), results.size()); ++i) {
             if (!known[i]) continue;
             results[i].type = type_of_size(known[i]->element, known[i]->size);
-            results[i].elements = count(std::move(known[i]));
+            results[i].elements = count(std::move(known[i]), node.op_type() == "Constant");
         }
     }
 
@@ -949,7 +952,8 @@ private:
     model_functions functions_;
     bool is_declared_right_;
     int nested_ = 0;
-    std::size_t body_nodes_ = 0, function_bytes_ = 0, elements_ = 0, work_ = 0, unusual_dimensions_ = 0;
+    std::size_t body_nodes_ = 0, function_bytes_ = 0, stored_elements_ = 0, computed_elements_ = 0, work_ = 0,
+                unusual_dimensions_ = 0;
     std::unordered_map<onnx::FunctionProto const*, std::size_t> bytes_of_; // of functions that are called
     std::unordered_set<std::string> kept_; // declarations that are not replaced
     inferred_shapes found_;

@@ -81,6 +81,14 @@ struct planned_bodies {
     {
         return flat < planned.flat.first_spare ? value(flat).name : value(flat).name + " (copy)";
     }
+    /// No value of the model: what a branch gives of a value that is not its own, or twice.
+    bool is_copy(sublet::value_id flat) const
+    {
+        auto const at = planned.flat.value_of[flat];
+        network const& net = *of.networks[at.program];
+        sublet::node_id const by = net.values[at.value].producer;
+        return by != sublet::no_node && net.operations[by].is_border && net.operations[by].type == "End";
+    }
     std::string kind_of(sublet::value_id flat) const
     {
         auto const at = planned.flat.value_of[flat];

@@ -206,7 +206,7 @@ int run_with_bodies(arguments const& args, network const& net, plan_settings con
         s.left_out += each->unsized.size();
     }
     for (sublet::value_id v = 0; v != planned.flat.first_spare; ++v)
-        if (planned.plan.buffer_of[v] != sublet::no_buffer && all.base_of(v) == sublet::no_value)
+        if (!all.is_copy(v) && planned.plan.buffer_of[v] != sublet::no_buffer && all.base_of(v) == sublet::no_value)
             s.per_value_bytes += std::min(all.value(v).bytes, sublet::no_size - 1 - s.per_value_bytes);
     if (args.run) {
         body_walker walker(all);

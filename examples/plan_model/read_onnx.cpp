@@ -261,6 +261,9 @@ public:
         : file_(file), model_(model), graph_(model.graph()), standard_(model), how_(how)
     {
         find_random_functions();
+        for (auto const& node : graph_.node())
+            for (auto const* const inner : with_inner_nodes(node))
+                writes_ = writes_ || attribute(*inner, "writes_input") != nullptr;
     }
 
     /// Of a graph inside a node. `where`: "in then_branch of node 7 (If)".
@@ -268,6 +271,8 @@ public:
         : file_(outer.file_), model_(outer.model_), graph_(graph), standard_(outer.standard_),
           how_(outer.how_), outer_(&outer), where_(std::move(where))
     {
+        // Exporters declare few shapes there, and not every reader infers them.
+        if (how_.unsized == unsized_results::refused) how_.unsized = unsized_results::left_out;
     }
 
     network read()
@@ -421,11 +426,12 @@ private:
             }
     }
 
-    /// A constant lies in the model, as an initializer does, and no step makes it; a result of the graph is copied.
+    /// A constant lies in the model, as an initializer does, and no step makes it; a result of the graph is copied. In a
+    /// model with nodes that write what they read, each run makes its constants anew.
     bool is_weight(int n, std::string const& name) const
     {
         auto const& node = graph_.node(n);
-        return how_.constants_are_weights && standard_.contains(node) && node.op_type() == "Constant" &&
+        return how_.constants_are_weights && !root().writes_ && standard_.contains(node) && node.op_type() == "Constant" &&
                outputs_.count(name) == 0;
     }
 
@@ -905,9 +911,11 @@ private:
             open_body branch = open(op, node, name, kind);
             branch.inner.declare_values();
             branch.inner.read_operations();
-            for (int i = 0; i != node.output_size(); ++i)
-                if (value_id const to = op.outputs[static_cast<std::size_t>(i)]; to != sublet::no_value)
-                    branch.give(branch.id_of(branch.inner.graph_.output(i).name()), to);
+            for (int i = 0; i != node.output_size(); ++i) {
+                value_id const from = branch.id_of(branch.inner.graph_.output(i).name()),
+                               to = op.outputs[static_cast<std::size_t>(i)];
+                if (to != sublet::no_value) branch.give(from, to);
+            }
             op.bodies.push_back(branch.close());
         }
         op.read_before = {op.inputs.front()};
@@ -1040,6 +1048,7 @@ private:
     std::map<value_id, value_id> captured_, outer_of_; // captures by outer and by inner value
     std::unordered_map<std::string, value_id> ids_;
     std::unordered_set<std::string_view> outputs_; // names
+    bool writes_ = false; // a node of the model writes what it reads
     std::unordered_map<std::string_view, onnx::TensorProto const*> constants_;
     std::unordered_map<std::string_view, value_type> types_; // declared types by name
     std::unordered_map<std::string, bool> may_run_again_;    // functions of the model by function_name()
