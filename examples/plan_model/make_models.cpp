@@ -986,6 +986,33 @@ g (float[4, 3] x) => (float[4] sum, float[3, 4] sums)
         out = Exp (next)
     }>
 })");
+    // The inner loop carries a value that the outer one changes: what the first iteration had is not
+    // declared.
+    save_text("open_grown.onnx", R"(
+<ir_version: 8, opset_import: ["" : 13]>
+g (float[4] x, int64 n) => (float[4] y, float[M] z)
+<int64[2] two_rows = {2, 4}> {
+    y = Exp (x)
+    z = Loop (n, , x) <body = outer (int64 i, bool c, float[P] u) => (bool c1, float[Q] next) {
+        c1 = Identity (c)
+        kept = Loop (n, , u) <body = inner (int64 j, bool d, float[R] v) => (bool d1, float[S] same) {
+            d1 = Identity (d)
+            same = Identity (v)
+        }>
+        next = Expand (kept, two_rows)
+    }>
+})");
+    save_text("open_absent.onnx", R"(
+<ir_version: 8, opset_import: ["" : 18, "own" : 1]>
+g (float[2, 3] x) => (float[1] y)
+<int64[1] one = {1}> {
+    part = own.sum (x)
+    y = Reshape (part, one)
+}
+<domain: "own", opset_import: ["" : 18]>
+sum (p, axes) => (q) {
+    q = ReduceMax <keepdims = 0> (p, axes)
+})");
     save_text("open_functions.onnx", R"(
 <ir_version: 8, opset_import: ["" : 13, "own" : 1]>
 g (float[n, 4] x) => (float[n, 4] y) {
