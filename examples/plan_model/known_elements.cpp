@@ -521,10 +521,8 @@ maybe range(call const& c)
     int const element = start->element;
     if (is_real(element)) {
         double const first = start->real[0], step = delta->real[0];
-        double const span =
-            in_precision(element, [](auto a, auto b) { return a - b; }, limit->real[0], first);
-        double const items = std::ceil(span / step);
-        if (!(items <= double{most_known_elements})) return {}; // nor if it is not a number
+        double const items = std::ceil((limit->real[0] - first) / step); // as ONNX Runtime: not in floats
+        if (!(items <= double{most_known_elements})) return {};          // nor if it is not a number
         known_tensor found{
             element, {std::max(static_cast<std::int64_t>(std::max(items, 0.0)), std::int64_t{0})}, {}, {}};
         double next = first; // kernels add up
@@ -671,6 +669,8 @@ maybe slice(call const& c)
     for (std::size_t i = 0; i != items; ++i) {
         std::int64_t const n = data->size[along[i]], step = steps.elements ? (*steps.elements)[i] : 1;
         if (step == 0) return {};
+        // By the standard it is empty, and ONNX Runtime takes the greatest numbers for the first element.
+        if (step < 0 && (*ends.elements)[i] >= std::numeric_limits<std::int32_t>::max()) return {};
         auto clamped = [&](std::int64_t at, std::int64_t from, std::int64_t to) {
             if (at < 0) at = std::max(at, -n - 1) + n; // -1 is before the first
             return std::max(std::min(at, to), from);

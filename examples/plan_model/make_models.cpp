@@ -986,6 +986,29 @@ g (float[4, 3] x) => (float[4] sum, float[3, 4] sums)
         out = Exp (next)
     }>
 })");
+    // A slice of axes that only a run knows; axes in any order; a range of 6.0000002 steps; backwards to the
+    // greatest number; what two branches put into a list.
+    save_text("open_rules.onnx", R"(
+<ir_version: 8, opset_import: ["" : 13]>
+g (float[2, 3, 4] x, int64[1] n, float[5, 3] tall, float[2, 3] wide, bool on, float[0] none) => (float[2, 12] y)
+<int64[1] first = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[3] mixed = {3, 0, 2}, int64[1] most = {9223372036854775807},
+ int64[1] back = {-1}, float from = {1.5}, float to = {-2.7}, float by = {-0.7}, int64[2] of_y = {2, 12}> {
+    sizes = Shape (tall)
+    part = Slice (sizes, first, n)
+    axes = Sub (part, of_y)
+    any = Slice (x, first, one, axes)
+    known = Slice (x, one, most, two)
+    empty = Slice (none, two, first, first, back)
+    reversed = Slice (x, back, most, first, back)
+    apart = Unsqueeze (x, mixed)
+    again = Squeeze (apart, mixed)
+    rank = Shape (again)
+    range = Range (from, to, by)
+    list = If (on) <then_branch = left () => (float[A] l) { l = SequenceConstruct (tall) },
+                    else_branch = right () => (float[B] r) { r = SequenceConstruct (wide) }>
+    item = SequenceAt (list, first)
+    y = Reshape (x, of_y)
+})");
     // The inner loop carries a value that the outer one changes: what the first iteration had is not
     // declared.
     save_text("open_grown.onnx", R"(
@@ -1001,6 +1024,14 @@ g (float[4] x, int64 n) => (float[4] y, float[M] z)
         }>
         next = Expand (kept, two_rows)
     }>
+})");
+    save_text("open_squeeze.onnx", R"(
+<ir_version: 7, opset_import: ["" : 10]>
+g (float[1, 1, 1, 1] x, float[1, 2, 3, 3] image, float[2, 2, 3, 3] w) => (float[1] y) {
+    part = Squeeze <axes = [3, 2, 0]> (x)
+    y = Relu (part)
+    rank = Shape (part)
+    larger = ConvTranspose <auto_pad = "SAME_UPPER", strides = [2, 2], output_padding = [1, 1]> (image, w)
 })");
     save_text("open_absent.onnx", R"(
 <ir_version: 8, opset_import: ["" : 18, "own" : 1]>
