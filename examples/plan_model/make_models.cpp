@@ -986,6 +986,45 @@ g (float[4, 3] x) => (float[4] sum, float[3, 4] sums)
         out = Exp (next)
     }>
 })");
+    // Conditions, counts, captured values, and results that a plan leaves out: between the node that makes
+    // one and the end of the graph that gives it, other results want its bytes.
+    save_text("bodies_kept.onnx", R"(
+<ir_version: 7, opset_import: ["" : 13]>
+g (float[4] x, int64 n) => (float[4] y, float[M] z, float[K, 4] all) {
+    zero = Sub (n, n)
+    on = Greater (n, zero)
+    more = Not (on)
+    trips = Add (n, n)
+    first = Exp (x)
+    a = Log (x)
+    begin = Neg (x)
+    b = Exp (a)
+    limit = Exp (b)
+    short, same = If (on) <then_branch = left () => (float[P] some, float[4] l) {
+        at = NonZero (x)
+        count = Shape (at)
+        half = Exp (limit)
+        l0 = Exp (half)
+        some = Relu (x)
+        l = Exp (l0)
+    }, else_branch = right () => (float[Q] two, float[4] r) {
+        two = Concat <axis = 0> (x, x)
+        r0 = Exp (limit)
+        r1 = Exp (r0)
+        r = Exp (r1)
+    }>
+    last, grown, all = Loop (trips, more, first, begin) <body = body (int64 i, bool c, float[4] u, float[R] v) => (bool go, float[4] next, float[S] longer, float[4] row) {
+        row = Exp (u)
+        go = Not (c)
+        longer = Concat <axis = 0> (a, a)
+        s = Exp (u)
+        t = Exp (s)
+        w = Exp (t)
+        next = Add (w, limit)
+    }>
+    y = Add (last, same)
+    z = Concat <axis = 0> (short, grown)
+})");
     // A slice of axes that only a run knows; axes in any order; a range of 6.0000002 steps; backwards to the
     // greatest number; what two branches put into a list.
     save_text("open_rules.onnx", R"(

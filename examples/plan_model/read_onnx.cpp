@@ -824,16 +824,18 @@ private:
         /// before, or has another size.
         void give(value_id from, value_id to)
         {
-            bool const is_free =
-                std::none_of(body.bindings.begin(), body.bindings.end(), [=](auto b) { return b.inner == from; }) &&
-                std::none_of(inner.captures_.begin(), inner.captures_.end(), [=](auto c) { return c.inner == from; });
+            bool const is_free = std::none_of(body.bindings.begin(), body.bindings.end(),
+                                              [=](auto b) { return b.inner == from; }) &&
+                                 std::none_of(inner.captures_.begin(), inner.captures_.end(),
+                                              [=](auto c) { return c.inner == from; });
             byte_count const bytes = inner.outer_->net_.values[to].bytes;
             if (!is_free || !inner.has_planned_size(from) || inner.net_.values[from].bytes != bytes) {
                 last.inputs.push_back(from);
                 from = static_cast<value_id>(inner.net_.values.size());
                 inner.net_.types.push_back(inner.outer_->net_.types[to]);
-                inner.net_.values.push_back({inner.outer_->net_.values[to].name, bytes, value_role::intermediate,
-                                             sublet::no_value, static_cast<node_id>(inner.net_.operations.size())});
+                inner.net_.values.push_back({inner.outer_->net_.values[to].name, bytes,
+                                             value_role::intermediate, sublet::no_value,
+                                             static_cast<node_id>(inner.net_.operations.size())});
                 last.outputs.push_back(from);
             }
             body.bindings.push_back({.inner = from, .result = to});
@@ -905,8 +907,11 @@ private:
             branch.inner.declare_values();
             branch.inner.read_operations();
             for (int i = 0; i != node.output_size(); ++i)
-                if (value_id const to = op.outputs[static_cast<std::size_t>(i)]; to != sublet::no_value)
-                    branch.give(branch.id_of(branch.inner.graph_.output(i).name()), to);
+                if (value_id const to = op.outputs[static_cast<std::size_t>(i)]; to != sublet::no_value) {
+                    value_id const from = branch.id_of(branch.inner.graph_.output(i).name());
+                    if (is_unsized(to)) branch.last.inputs.push_back(from); // it is kept elsewhere
+                    else branch.give(from, to);
+                }
             op.bodies.push_back(branch.close());
         }
         op.read_before = {op.inputs.front()};
