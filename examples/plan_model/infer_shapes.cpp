@@ -114,6 +114,20 @@ bool is_too_large(onnx::TypeProto const& type)
 onnx::TypeProto common_type(onnx::TypeProto const& a, onnx::TypeProto const& b)
 {
     if (a.value_case() != b.value_case()) return {};
+    if (a.has_sequence_type()) { // of tensors: the type that all of them have
+        auto const &x = a.sequence_type().elem_type(), &y = b.sequence_type().elem_type();
+        onnx::TypeProto both;
+        auto& elements = *both.mutable_sequence_type();
+        if (x.has_tensor_type() && y.has_tensor_type()) *elements.mutable_elem_type() = common_type(x, y);
+        return both;
+    }
+    if (a.has_optional_type()) {
+        auto const &x = a.optional_type().elem_type(), &y = b.optional_type().elem_type();
+        onnx::TypeProto both;
+        auto& held = *both.mutable_optional_type();
+        if (x.has_tensor_type() && y.has_tensor_type()) *held.mutable_elem_type() = common_type(x, y);
+        return both;
+    }
     if (!a.has_tensor_type()) return a;
     if (a.tensor_type().elem_type() != b.tensor_type().elem_type()) return tensor_type(0);
     onnx::TypeProto both = tensor_type(a.tensor_type().elem_type());
@@ -340,6 +354,7 @@ public:
     {
         onnx::GraphProto& graph = *model_.mutable_graph();
         scope main;
+        main_ = &main;
         add_given(graph, main, {});
         for (given_value const& given : values) add_value(main, given);
         auto const declared = declarations_of(graph);
@@ -639,6 +654,7 @@ private:
         } else if (schema->HasFunction()) {
             onnx::FunctionProto const& body = *schema->GetFunction();
             follow_function(node, body, operands, results);
+            for (fact& result : results) result.elements = nullptr; // a kernel may round otherwise
         }
     }
 
@@ -700,11 +716,20 @@ private:
             outputs.push_back(found != nullptr ? *found : fact{});
             if (found == nullptr) outputs.back().type = v.type();
         }
-        if (outer == nullptr) return outputs; // of a function: the graph is made for this call
+        if (is_in_function(&inner)) return outputs; // the graph is made for this call
         declare_results(graph, inner);
+        auto& said = said_inputs_[&graph];
+        if (said.empty())
+            for (auto const& v : graph.input()) said.push_back(v.type());
         for (int i = 0; i != graph.input_size(); ++i)
             *graph.mutable_input(i)->mutable_type() = inner.facts.at(graph.input(i).name()).type;
         return outputs;
+    }
+
+    bool is_in_function(scope const* in) const
+    {
+        while (in->outer != nullptr) in = in->outer;
+        return in != main_;
     }
 
     static onnx::GraphProto& graph_of(onnx::NodeProto& node, char const* name)
@@ -792,11 +817,15 @@ private:
         }
     }
 
-    /// The type of an operand that a body takes; if it has none, that which the body declares.
-    static onnx::TypeProto first_type(fact const* operand, onnx::GraphProto const& body, std::size_t input)
+    /// The type of an operand that a body takes; if it has none, that which the file declares in the body:
+    /// not what held for an earlier iteration of a loop around it.
+    onnx::TypeProto first_type(fact const* operand, onnx::GraphProto const& body, std::size_t input) const
     {
         onnx::TypeProto type = operand != nullptr ? operand->type : onnx::TypeProto{};
-        if (!is_settled(type) && !has_shape(type)) complete(type, body.input(static_cast<int>(input)).type());
+        auto const said = said_inputs_.find(&body);
+        if (!is_settled(type) && !has_shape(type))
+            complete(type, said != said_inputs_.end() ? said->second[input]
+                                                      : body.input(static_cast<int>(input)).type());
         return common_type(type, type); // without names of dimensions
     }
 
@@ -956,6 +985,8 @@ private:
                 unusual_dimensions_ = 0;
     std::unordered_map<onnx::FunctionProto const*, std::size_t> bytes_of_; // of functions that are called
     std::unordered_set<std::string> kept_; // declarations that are not replaced
+    scope const* main_ = nullptr;          // of the main graph
+    std::unordered_map<onnx::GraphProto const*, std::vector<onnx::TypeProto>> said_inputs_; // of the file
     inferred_shapes found_;
 };
 

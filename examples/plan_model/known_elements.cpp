@@ -521,10 +521,8 @@ maybe range(call const& c)
     int const element = start->element;
     if (is_real(element)) {
         double const first = start->real[0], step = delta->real[0];
-        double const span =
-            in_precision(element, [](auto a, auto b) { return a - b; }, limit->real[0], first);
-        double const items = std::ceil(span / step);
-        if (!(items <= double{most_known_elements})) return {}; // nor if it is not a number
+        double const items = std::ceil((limit->real[0] - first) / step); // as ONNX Runtime: not in floats
+        if (!(items <= double{most_known_elements})) return {};          // nor if it is not a number
         known_tensor found{
             element, {std::max(static_cast<std::int64_t>(std::max(items, 0.0)), std::int64_t{0})}, {}, {}};
         double next = first; // kernels add up
@@ -671,6 +669,8 @@ maybe slice(call const& c)
     for (std::size_t i = 0; i != items; ++i) {
         std::int64_t const n = data->size[along[i]], step = steps.elements ? (*steps.elements)[i] : 1;
         if (step == 0) return {};
+        // By the standard it is empty, and ONNX Runtime takes the greatest numbers for the first element.
+        if (step < 0 && (*ends.elements)[i] >= std::numeric_limits<std::int32_t>::max()) return {};
         auto clamped = [&](std::int64_t at, std::int64_t from, std::int64_t to) {
             if (at < 0) at = std::max(at, -n - 1) + n; // -1 is before the first
             return std::max(std::min(at, to), from);
@@ -1690,13 +1690,14 @@ several top_k(call const& c)
     return found;
 }
 
+/// Not of real numbers: another kernel may round one to 0, and the size would be another one.
 maybe non_zero(call const& c)
 {
     auto const* data = c.known(0);
-    if (data == nullptr || data->size.empty()) return {};
+    if (data == nullptr || data->size.empty() || is_real(data->element)) return {};
     places found;
     for (std::size_t i = 0; i != count_of(*data); ++i)
-        if (is_real(data->element) ? data->real[i] != 0 : data->whole[i] != 0) found.push_back(i);
+        if (data->whole[i] != 0) found.push_back(i);
     known_tensor indexes{
         tensor::INT64,
         {static_cast<std::int64_t>(data->size.size()), static_cast<std::int64_t>(found.size())},

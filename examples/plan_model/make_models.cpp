@@ -986,6 +986,103 @@ g (float[4, 3] x) => (float[4] sum, float[3, 4] sums)
         out = Exp (next)
     }>
 })");
+    // Conditions, counts, captured values, and results that a plan leaves out: between the node that makes
+    // one and the end of the graph that gives it, other results want its bytes.
+    save_text("bodies_kept.onnx", R"(
+<ir_version: 7, opset_import: ["" : 13]>
+g (float[4] x, int64 n) => (float[4] y, float[M] z, float[K, 4] all) {
+    zero = Sub (n, n)
+    on = Greater (n, zero)
+    more = Not (on)
+    trips = Add (n, n)
+    first = Exp (x)
+    a = Log (x)
+    begin = Neg (x)
+    b = Exp (a)
+    limit = Exp (b)
+    short, same = If (on) <then_branch = left () => (float[P] some, float[4] l) {
+        at = NonZero (x)
+        count = Shape (at)
+        half = Exp (limit)
+        l0 = Exp (half)
+        some = Relu (x)
+        l = Exp (l0)
+    }, else_branch = right () => (float[Q] two, float[4] r) {
+        two = Concat <axis = 0> (x, x)
+        r0 = Exp (limit)
+        r1 = Exp (r0)
+        r = Exp (r1)
+    }>
+    last, grown, all = Loop (trips, more, first, begin) <body = body (int64 i, bool c, float[4] u, float[R] v) => (bool go, float[4] next, float[S] longer, float[4] row) {
+        row = Exp (u)
+        go = Not (c)
+        longer = Concat <axis = 0> (a, a)
+        s = Exp (u)
+        t = Exp (s)
+        w = Exp (t)
+        next = Add (w, limit)
+    }>
+    y = Add (last, same)
+    z = Concat <axis = 0> (short, grown)
+})");
+    // A slice of axes that only a run knows; axes in any order; a range of 6.0000002 steps; backwards to the
+    // greatest number; what two branches put into a list.
+    save_text("open_rules.onnx", R"(
+<ir_version: 8, opset_import: ["" : 13]>
+g (float[2, 3, 4] x, int64[1] n, float[5, 3] tall, float[2, 3] wide, bool on, float[0] none) => (float[2, 12] y)
+<int64[1] first = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[3] mixed = {3, 0, 2}, int64[1] most = {9223372036854775807},
+ int64[1] back = {-1}, float from = {1.5}, float to = {-2.7}, float by = {-0.7}, int64[2] of_y = {2, 12}> {
+    sizes = Shape (tall)
+    part = Slice (sizes, first, n)
+    axes = Sub (part, of_y)
+    any = Slice (x, first, one, axes)
+    known = Slice (x, one, most, two)
+    empty = Slice (none, two, first, first, back)
+    reversed = Slice (x, back, most, first, back)
+    apart = Unsqueeze (x, mixed)
+    again = Squeeze (apart, mixed)
+    rank = Shape (again)
+    range = Range (from, to, by)
+    list = If (on) <then_branch = left () => (float[A] l) { l = SequenceConstruct (tall) },
+                    else_branch = right () => (float[B] r) { r = SequenceConstruct (wide) }>
+    item = SequenceAt (list, first)
+    y = Reshape (x, of_y)
+})");
+    // The inner loop carries a value that the outer one changes: what the first iteration had is not
+    // declared.
+    save_text("open_grown.onnx", R"(
+<ir_version: 8, opset_import: ["" : 13]>
+g (float[4] x, int64 n) => (float[4] y, float[M] z)
+<int64[2] two_rows = {2, 4}> {
+    y = Exp (x)
+    z = Loop (n, , x) <body = outer (int64 i, bool c, float[P] u) => (bool c1, float[Q] next) {
+        c1 = Identity (c)
+        kept = Loop (n, , u) <body = inner (int64 j, bool d, float[R] v) => (bool d1, float[S] same) {
+            d1 = Identity (d)
+            same = Identity (v)
+        }>
+        next = Expand (kept, two_rows)
+    }>
+})");
+    save_text("open_squeeze.onnx", R"(
+<ir_version: 7, opset_import: ["" : 10]>
+g (float[1, 1, 1, 1] x, float[1, 2, 3, 3] image, float[2, 2, 3, 3] w) => (float[1] y) {
+    part = Squeeze <axes = [3, 2, 0]> (x)
+    y = Relu (part)
+    rank = Shape (part)
+    larger = ConvTranspose <auto_pad = "SAME_UPPER", strides = [2, 2], output_padding = [1, 1]> (image, w)
+})");
+    save_text("open_absent.onnx", R"(
+<ir_version: 8, opset_import: ["" : 18, "own" : 1]>
+g (float[2, 3] x) => (float[1] y)
+<int64[1] one = {1}> {
+    part = own.sum (x)
+    y = Reshape (part, one)
+}
+<domain: "own", opset_import: ["" : 18]>
+sum (p, axes) => (q) {
+    q = ReduceMax <keepdims = 0> (p, axes)
+})");
     save_text("open_functions.onnx", R"(
 <ir_version: 8, opset_import: ["" : 13, "own" : 1]>
 g (float[n, 4] x) => (float[n, 4] y) {

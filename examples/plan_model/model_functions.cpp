@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -285,6 +286,19 @@ onnx::GraphProto graph_of_call(onnx::NodeProto const& call, onnx::FunctionProto 
     onnx::GraphProto graph;
     *graph.mutable_node() = function.node();
     set_attributes(*graph.mutable_node(), call, function);
+    std::unordered_set<std::string_view> absent; // operands that the call leaves out
+    for (int i = 0; i != function.input_size(); ++i)
+        if (i >= call.input_size() || call.input(i).empty()) absent.insert(function.input(i));
+    auto leave_out = [&absent](auto& nodes) {
+        for (auto& node : nodes)
+            for (auto& name : *node.mutable_input())
+                if (absent.count(name) != 0) name.clear();
+    };
+    if (!absent.empty()) {
+        leave_out(*graph.mutable_node());
+        each_graph_inside(*graph.mutable_node(),
+                          [&](onnx::GraphProto& inner) { leave_out(*inner.mutable_node()); });
+    }
     for (auto const& name : function.input()) graph.add_input()->set_name(name);
     for (auto const& name : function.output()) graph.add_output()->set_name(name);
     return graph;

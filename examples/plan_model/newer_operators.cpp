@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <stdexcept>
 #include <string_view>
@@ -361,6 +362,130 @@ results split(call const& c)
     return found;
 }
 
+/// Numbers that are an attribute before a version of the operator, and an operand since then.
+struct moved_list {
+    bool is_given = false;
+    bool is_known = true; ///< or absent
+    integers numbers = {};
+
+    moved_list(call const& c, char const* name, std::size_t operand, std::int64_t since)
+    {
+        if (c.opset < since) {
+            auto found = c.numbers(name);
+            is_given = found.has_value();
+            if (is_given) numbers = std::move(*found);
+        } else if (c.has(operand)) {
+            is_given = true;
+            auto const* const found = c.list(operand);
+            is_known = found != nullptr;
+            if (is_known) numbers = *found;
+        }
+    }
+};
+
+/// The items of a slice of one axis. Backwards, what ends beyond the last item is open: by the standard it is
+/// empty, and ONNX Runtime takes the greatest numbers for the first item there.
+std::int64_t sliced(std::int64_t items, std::int64_t start, std::int64_t end, std::int64_t step)
+{
+    if (items < 0 || items > most_dimension || step == 0) return open;
+    bool const is_back = step < 0;
+    if (is_back && end >= std::numeric_limits<std::int32_t>::max()) return open;
+    if (items == 0) return 0;
+    auto const clamped = [&](std::int64_t at, std::int64_t least, std::int64_t most) {
+        if (at < 0) at = std::max(at, -items - 1) + items; // -1 is before the first
+        return std::clamp(at, least, most);
+    };
+    std::int64_t const last = is_back ? items - 1 : items;
+    std::int64_t const from = clamped(start, 0, last), to = clamped(end, is_back ? -1 : 0, last);
+    std::int64_t const span = is_back ? from - to : to - from;
+    if (span <= 0) return 0;
+    std::uint64_t const stride =
+        is_back ? 0 - static_cast<std::uint64_t>(step) : static_cast<std::uint64_t>(step);
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(span - 1) / stride) + 1;
+}
+
+/// Axes that are not known leave all dimensions open.
+results slice(call const& c)
+{
+    auto size = c.size(0);
+    if (!size) return {{c.element(0), {}}};
+    std::size_t const rank = size->size();
+    moved_list const starts(c, "starts", 1, 10), ends(c, "ends", 2, 10), axes(c, "axes", 3, 10),
+        steps(c, "steps", 4, 10);
+    std::optional<std::size_t> count;
+    if (starts.is_known) count = starts.numbers.size();
+    else if (ends.is_known) count = ends.numbers.size();
+    else count = length_of(c, 1);
+    integers along = axes.numbers;
+    if (!axes.is_given && count && *count <= rank)
+        for (std::size_t i = 0; i != *count; ++i) along.push_back(static_cast<std::int64_t>(i));
+    else if (!axes.is_given || !axes.is_known) return {{c.element(0), dimensions(rank)}};
+    bool const has_steps = steps.is_given && c.opset >= 10;
+    auto const expect_count = [&](moved_list const& list) {
+        if (list.is_known && list.numbers.size() != along.size())
+            throw std::runtime_error("it slices " + std::to_string(along.size()) + " axes by " +
+                                     std::to_string(list.numbers.size()) + " numbers");
+    };
+    expect_count(starts);
+    expect_count(ends);
+    if (has_steps) expect_count(steps);
+    std::vector<std::size_t> const which = axes_in(along, rank);
+    for (std::size_t i = 0; i != which.size(); ++i) {
+        dimension& d = (*size)[which[i]];
+        bool const is_known = starts.is_known && ends.is_known && (!has_steps || steps.is_known);
+        std::int64_t const step = has_steps && steps.is_known ? steps.numbers[i] : 1;
+        if (!is_known) d = {};
+        else if (starts.numbers[i] != 0 || step != 1 ||
+                 ends.numbers[i] < std::numeric_limits<std::int32_t>::max())
+            d = at(sliced(d.value, starts.numbers[i], ends.numbers[i], step));
+        else if (d.value > ends.numbers[i]) d = at(ends.numbers[i]);
+    }
+    return {{c.element(0), std::move(size)}};
+}
+
+/// Axes may come in any order. Without them each dimension of 1 goes.
+results squeeze(call const& c)
+{
+    auto const size = c.size(0);
+    moved_list const axes(c, "axes", 1, 13);
+    if (!size || !axes.is_known) return {{c.element(0), {}}};
+    dimensions found;
+    if (!axes.is_given) {
+        for (dimension const& d : *size) {
+            if (d.value < 0) return {{c.element(0), {}}};
+            if (d.value != 1) found.push_back(d);
+        }
+        return {{c.element(0), std::move(found)}};
+    }
+    std::vector<bool> goes(size->size(), false);
+    for (auto a : axes_in(axes.numbers, size->size())) {
+        goes[a] = true;
+        (void)same((*size)[a], at(1));
+    }
+    for (std::size_t i = 0; i != size->size(); ++i)
+        if (!goes[i]) found.push_back((*size)[i]);
+    return {{c.element(0), std::move(found)}};
+}
+
+/// The axes are those of the result.
+results unsqueeze(call const& c)
+{
+    auto const size = c.size(0);
+    moved_list const axes(c, "axes", 1, 13);
+    if (!size) return {{c.element(0), {}}};
+    if (!axes.is_known) {
+        auto const added = length_of(c, 1);
+        return {{c.element(0), added ? std::optional(dimensions(size->size() + *added)) : std::nullopt}};
+    }
+    std::size_t const rank = size->size() + axes.numbers.size();
+    std::vector<bool> is_new(rank, false);
+    for (auto a : axes_in(axes.numbers, rank)) is_new[a] = true;
+    dimensions found;
+    auto next = size->begin();
+    for (std::size_t i = 0; i != rank; ++i) found.push_back(is_new[i] ? at(1) : *next++);
+    return {{c.element(0), std::move(found)}};
+}
+
 /// `pads`: before all axes, then after all of them.
 std::optional<dimensions> padded(std::optional<dimensions> size, std::vector<std::size_t> const& axes,
                                  integers const* pads)
@@ -558,6 +683,52 @@ template <bool ChannelsLast>
 results convolve(call const& c)
 {
     return {{c.element(0), convolved(c, ChannelsLast)}};
+}
+
+/// X, W: [channels, filters / group, kernel...]. With SAME there are as many positions as the stride takes
+/// apart, unless the kernel covers fewer.
+results convolve_transposed(call const& c)
+{
+    auto const size = c.size(0), weights = c.size(1);
+    if (!size) return {{c.element(0), {}}};
+    if (size->size() < 3) throw std::runtime_error("input 0 has rank " + std::to_string(size->size()));
+    std::size_t const space = size->size() - 2;
+    integers kernel(space, open);
+    if (auto const given = c.numbers("kernel_shape"); given && !given->empty()) kernel = *given;
+    else if (weights && weights->size() == size->size())
+        for (std::size_t i = 0; i != space; ++i) kernel[i] = (*weights)[i + 2].value;
+    check_space(size, kernel);
+    window const w = window_of(c, std::move(kernel));
+    integers const added = c.numbers("output_padding").value_or(integers(space, 0)),
+                   made = c.numbers("output_shape").value_or(integers());
+    if (added.size() != space)
+        throw std::runtime_error("attribute output_padding has " + std::to_string(added.size()) +
+                                 " numbers, not " + std::to_string(space));
+    dimensions found{
+        (*size)[0],
+        at(weights && weights->size() > 1 ? times((*weights)[1].value, c.number("group", 1)) : open)};
+    auto const is_large = [](std::int64_t x) { return x < 0 || x > most_attribute; };
+    for (std::size_t i = 0; i != space; ++i) {
+        std::int64_t const items = (*size)[i + 2].value, before = w.pads[i], after = w.pads[space + i];
+        if (!made.empty()) {
+            bool const is_of_space = made.size() == space;
+            if (!is_of_space && made.size() != space + 2)
+                throw std::runtime_error("attribute output_shape has " + std::to_string(made.size()) +
+                                         " numbers");
+            found.push_back(at(made[is_of_space ? i : i + 2]));
+            continue;
+        }
+        found.emplace_back();
+        if (items < 1 || is_large(items) || is_large(before) || is_large(after) || is_large(w.kernel[i]) ||
+            w.kernel[i] == 0 || is_large(w.dilations[i]) || is_large(w.strides[i]) || is_large(added[i]))
+            continue;
+        // Each product is of two numbers below 2^31.
+        std::int64_t const covered =
+            plus(plus(times(w.strides[i], items - 1), times(w.kernel[i] - 1, w.dilations[i])), added[i] + 1);
+        if (covered < 0) continue;
+        found.back() = at(w.is_same ? std::min(covered, items * w.strides[i]) : covered - before - after);
+    }
+    return {{c.element(0), std::move(found)}};
 }
 
 /// The second offset's axes of space are those of the result.
@@ -845,6 +1016,26 @@ results one_hot(call const& c)
     std::size_t const axis = axis_in(c.number("axis", -1), size->size() + 1);
     size->insert(size->begin() + static_cast<std::ptrdiff_t>(axis), depth);
     return {{c.element(2), std::move(size)}};
+}
+
+/// In doubles, as ONNX Runtime counts.
+results range(call const& c)
+{
+    dimension length{};
+    auto const *start = c.known(0), *limit = c.known(1), *delta = c.known(2);
+    if (start != nullptr && limit != nullptr && delta != nullptr) {
+        if (start->real.size() == 1 && limit->real.size() == 1 && delta->real.size() == 1) {
+            double const items = std::ceil((limit->real[0] - start->real[0]) / delta->real[0]);
+            if (items < 0x1p53) length = at(static_cast<std::int64_t>(std::max(items, 0.0)));
+        } else if (auto const from = c.scalar(0), to = c.scalar(1), step = c.scalar(2); from && to && step) {
+            auto const far = [](std::int64_t x) { return x > most_dimension || x < -most_dimension; };
+            if (*step != 0 && !far(*from) && !far(*to) && !far(*step)) {
+                std::int64_t const span = *step > 0 ? *to - *from : *from - *to, by = std::abs(*step);
+                length = at(span <= 0 ? 0 : (span - 1) / by + 1);
+            }
+        }
+    }
+    return {{c.element(0), dimensions{length}}};
 }
 
 results compress(call const& c)
@@ -1194,6 +1385,7 @@ std::unordered_map<std::string_view, versioned_rule> const& standard_rules()
         {"CastLike", {19, like_first_of_type<1>}},
         {"Col2Im", {18, column_to_image}},
         {"Compress", {9, compress}},
+        {"ConvTranspose", {1, convolve_transposed}},
         {"DFT", {17, fourier}},
         {"DeformConv", {19, convolve_deformed}},
         {"DequantizeLinear", {19, dequantize}},
@@ -1212,9 +1404,11 @@ std::unordered_map<std::string_view, versioned_rule> const& standard_rules()
         {"OneHot", {9, one_hot}},
         {"OptionalHasElement", {18, has_element}},
         {"Pad", {18, pad}},
+        {"PRelu", {7, broadcast_of_two}}, // ONNX Runtime also broadcasts the first operand
         {"ParametricSoftplus", {1, like<>}},
         {"QuantizeLinear", {19, quantize}},
         {"RMSNormalization", {23, like_first_of_type<1>}},
+        {"Range", {11, range}},
         {"ReduceL1", {18, reduce}},
         {"ReduceL2", {18, reduce}},
         {"ReduceLogSum", {18, reduce}},
@@ -1230,12 +1424,15 @@ std::unordered_map<std::string_view, versioned_rule> const& standard_rules()
         {"STFT", {17, short_fourier}},
         {"ScaledTanh", {1, like<>}},
         {"SimplifiedLayerNormalization", {1, normalize_layer<false>}},
+        {"Slice", {1, slice}},
         {"Split", {18, split}},
+        {"Squeeze", {1, squeeze}},
         {"StringConcat", {20, concatenate_text}},
         {"StringSplit", {20, split_text}},
         {"Swish", {24, like<>}},
         {"TensorScatter", {24, like<>}},
         {"Transpose", {1, transpose}},
+        {"Unsqueeze", {1, unsqueeze}},
     };
     return found;
 }

@@ -837,8 +837,9 @@ private:
                 last.inputs.push_back(from);
                 from = static_cast<value_id>(inner.net_.values.size());
                 inner.net_.types.push_back(inner.outer_->net_.types[to]);
-                inner.net_.values.push_back({inner.outer_->net_.values[to].name, bytes, value_role::intermediate,
-                                             sublet::no_value, static_cast<node_id>(inner.net_.operations.size())});
+                inner.net_.values.push_back({inner.outer_->net_.values[to].name, bytes,
+                                             value_role::intermediate, sublet::no_value,
+                                             static_cast<node_id>(inner.net_.operations.size())});
                 last.outputs.push_back(from);
             }
             given.insert(from);
@@ -914,7 +915,9 @@ private:
             for (int i = 0; i != node.output_size(); ++i) {
                 value_id const from = branch.id_of(branch.inner.graph_.output(i).name()),
                                to = op.outputs[static_cast<std::size_t>(i)];
-                if (to != sublet::no_value) branch.give(from, to);
+                if (to == sublet::no_value) continue;
+                if (is_unsized(to)) branch.last.inputs.push_back(from); // it is kept elsewhere
+                else branch.give(from, to);
             }
             op.bodies.push_back(branch.close());
         }
