@@ -8,11 +8,10 @@
 #include "function_operators.hpp"
 #include "model_file.hpp"
 #include "standard_operators.hpp"
+#include "value_types.hpp"
 
 #include <sublet/core/units.hpp>
 
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/stubs/common.h>
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
@@ -26,10 +25,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#if GOOGLE_PROTOBUF_VERSION < 4022000
-#include <google/protobuf/stubs/logging.h>
-#endif
-
 namespace plan_model {
 namespace {
 
@@ -38,165 +33,6 @@ using sublet::node_id;
 using sublet::value_id;
 using sublet::value_role;
 
-/// The bytes of a value's storage, or why they are unknown.
-struct storage {
-    byte_count bytes = sublet::no_size;
-    char const* why_unsized = "has no shape (run ONNX shape inference on the model first)";
-    bool has_no_bytes = false; ///< no shape would help
-};
-
-/// By number of TensorProto.DataType, so that an old header reads the types of later schemas. 0: elements
-/// without a fixed size, such as text.
-unsigned element_bits(int type)
-{
-    switch (type) {
-    case onnx::TensorProto::UINT8:
-    case onnx::TensorProto::INT8:
-    case onnx::TensorProto::BOOL: return 8;
-    case onnx::TensorProto::UINT16:
-    case onnx::TensorProto::INT16:
-    case onnx::TensorProto::FLOAT16:
-    case onnx::TensorProto::BFLOAT16: return 16;
-    case onnx::TensorProto::FLOAT:
-    case onnx::TensorProto::INT32:
-    case onnx::TensorProto::UINT32: return 32;
-    case onnx::TensorProto::INT64:
-    case onnx::TensorProto::DOUBLE:
-    case onnx::TensorProto::UINT64:
-    case onnx::TensorProto::COMPLEX64: return 64;
-    case onnx::TensorProto::COMPLEX128: return 128;
-    case 17: // FLOAT8E4M3FN
-    case 18: // FLOAT8E4M3FNUZ
-    case 19: // FLOAT8E5M2
-    case 20: // FLOAT8E5M2FNUZ
-    case 24: // FLOAT8E8M0
-        return 8;
-    case 21: // UINT4
-    case 22: // INT4
-    case 23: // FLOAT4E2M1
-        return 4;
-    case 25: // UINT2
-    case 26: // INT2
-        return 2;
-    default: return 0;
-    }
-}
-
-value_type type_of(onnx::TypeProto const& type)
-{
-    if (type.value_case() == onnx::TypeProto::VALUE_NOT_SET) return {};
-    if (!type.has_tensor_type()) return {value_type::other, 0, false, {}};
-    auto const& tensor = type.tensor_type();
-    value_type found{value_type::tensor, tensor.elem_type(), tensor.has_shape(), {}};
-    for (auto const& d : tensor.shape().dim())
-        found.size.push_back(d.has_dim_value() ? std::max<std::int64_t>(d.dim_value(), -1) : -1);
-    return found;
-}
-
-/// The dimensions of a dense or sparse tensor.
-template <class Dims>
-value_type type_of(int element, Dims const& dims)
-{
-    value_type found{value_type::tensor, element, true, {}};
-    for (std::int64_t d : dims) found.size.push_back(std::max<std::int64_t>(d, -1));
-    return found;
-}
-
-/// Merges a second declaration into `known`. Returns false if they contradict each other.
-bool merge(value_type& known, value_type const& declared)
-{
-    if (declared.what == value_type::unknown) return true;
-    if (known.what == value_type::unknown) return known = declared, true;
-    if (known.what != declared.what) return false;
-    if (known.element != 0 && declared.element != 0 && known.element != declared.element) return false;
-    if (known.element == 0) known.element = declared.element;
-    if (!declared.has_rank) return true;
-    if (!known.has_rank) return known.has_rank = true, known.size = declared.size, true;
-    if (known.size.size() != declared.size.size()) return false;
-    for (std::size_t i = 0; i != declared.size.size(); ++i) {
-        if (known.size[i] >= 0 && declared.size[i] >= 0 && known.size[i] != declared.size[i]) return false;
-        known.size[i] = std::max(known.size[i], declared.size[i]);
-    }
-    return true;
-}
-
-/// For messages: "FLOAT[1, ?]".
-std::string text_of(value_type const& type)
-{
-    if (type.what != value_type::tensor) return "no tensor";
-    std::string text = onnx::TensorProto::DataType_IsValid(type.element)
-                           ? onnx::TensorProto::DataType_Name(type.element)
-                           : "type " + std::to_string(type.element);
-    if (!type.has_rank) return text;
-    text += '[';
-    for (std::size_t i = 0; i != type.size.size(); ++i) {
-        if (i != 0) text += ", ";
-        text += type.size[i] < 0 ? "?" : std::to_string(type.size[i]);
-    }
-    return text + ']';
-}
-
-storage storage_of(value_type const& type)
-{
-    if (type.what == value_type::unknown) return {};
-    if (type.what == value_type::other)
-        return {sublet::no_size, "is no tensor, and so has no static size", true};
-    unsigned const bits = element_bits(type.element);
-    if (bits == 0) return {sublet::no_size, "has no element type of a fixed size", type.element != 0};
-    if (!type.has_rank) return {};
-
-    bool is_empty = false;
-    for (auto d : type.size) {
-        if (d < 0) return {sublet::no_size, "has no static shape"};
-        is_empty = is_empty || d == 0;
-    }
-    if (is_empty) return {0, nullptr}; // before the product of the others can overflow
-    try {
-        byte_count elements = 1;
-        for (auto d : type.size) elements = sublet::checked_multiply(elements, static_cast<byte_count>(d));
-        if (bits >= 8) return {sublet::checked_multiply(elements, bits / 8), nullptr};
-        byte_count const per_byte = 8 / bits;
-        return {elements / per_byte + (elements % per_byte != 0), nullptr};
-    } catch (sublet::precondition_error const&) {
-        return {sublet::no_size, "is larger than 64 bits can count"};
-    }
-}
-
-/// The elements that a tensor stores: no bytes if they are in another file or omitted.
-struct stored_elements {
-    byte_count bytes = 0;
-    bool is_in_one_field = true; ///< raw_data, or the field of its type
-};
-
-stored_elements elements_in(onnx::TensorProto const& t)
-{
-    using tensor = onnx::TensorProto;
-    if (t.data_location() == tensor::EXTERNAL) return {};
-    int const type = t.data_type();
-    unsigned const width = std::max(element_bits(type) / 8, 1u);
-    bool const is_float = type == tensor::FLOAT || type == tensor::COMPLEX64;
-    bool const is_double = type == tensor::DOUBLE || type == tensor::COMPLEX128;
-    bool const is_long = type == tensor::INT64,
-               is_unsigned = type == tensor::UINT32 || type == tensor::UINT64;
-    bool const is_int = !is_float && !is_double && !is_long && !is_unsigned;
-    struct {
-        int items;
-        unsigned width; // bytes of an element in one item
-        bool is_mine;
-    } const fields[] = {{t.float_data_size(), 4, is_float},
-                        {t.int32_data_size(), std::min(width, 4u), is_int},
-                        {t.int64_data_size(), 8, is_long},
-                        {t.double_data_size(), 8, is_double},
-                        {t.uint64_data_size(), width, is_unsigned}};
-    stored_elements found{t.raw_data().size()};
-    for (auto const& f : fields) {
-        if (f.items == 0) continue;
-        found.is_in_one_field = f.is_mine && t.raw_data().empty();
-        found.bytes = static_cast<byte_count>(f.items) * f.width;
-        if (!found.is_in_one_field) break;
-    }
-    return found;
-}
 
 /// The names that graphs (the branches of If, the body of Loop) use and do not define.
 std::vector<std::string> captured_names(std::vector<onnx::GraphProto const*> const& graphs)
@@ -1058,86 +894,7 @@ private:
     network net_;
 };
 
-/// Whether graphs are nested deeper than `deepest`, through the attributes of nodes.
-///
-/// Protobuf refuses deep nesting without naming the reason. So this function walks the bytes and skips all
-/// that contains no graph.
-bool has_graphs_below(int deepest, std::string const& bytes)
-{
-    enum kind { model, training, function, graph, node, attribute };
-    struct {
-        kind outer;
-        std::uint32_t field;
-        kind inner;
-    } constexpr fields[] = {{model, 7, graph},     {model, 20, training}, {model, 25, function},
-                            {training, 1, graph},  {training, 2, graph},  {function, 7, node},
-                            {graph, 1, node},      {node, 5, attribute},  {attribute, 6, graph},
-                            {attribute, 11, graph}};
-    struct message {
-        kind what;
-        int end, depth;
-    };
-    google::protobuf::io::CodedInputStream in(reinterpret_cast<std::uint8_t const*>(bytes.data()),
-                                              static_cast<int>(bytes.size()));
-    std::vector<message> open{{model, static_cast<int>(bytes.size()), 0}};
-    while (!open.empty()) {
-        message const outer = open.back();
-        if (in.CurrentPosition() >= outer.end) {
-            open.pop_back();
-            continue;
-        }
-        std::uint32_t const tag = in.ReadTag();
-        std::uint32_t length = 0;
-        std::uint64_t number = 0;
-        bool is_read = tag != 0;
-        switch (tag & 7) { // the wire type
-        case 0: is_read = is_read && in.ReadVarint64(&number); break;
-        case 1: is_read = in.Skip(8); break;
-        case 5: is_read = in.Skip(4); break;
-        case 2: is_read = in.ReadVarint32(&length) && length <= INT_MAX; break;
-        default: is_read = false;
-        }
-        if (!is_read) break; // the parser reports it
-        if ((tag & 7) != 2) continue;
-        auto const* const known = std::find_if(std::begin(fields), std::end(fields), [&](auto const& f) {
-            return f.outer == outer.what && f.field == tag >> 3;
-        });
-        if (known == std::end(fields)) {
-            if (!in.Skip(static_cast<int>(length))) break;
-            continue;
-        }
-        int const end =
-            in.CurrentPosition() + std::min(static_cast<int>(length), outer.end - in.CurrentPosition());
-        open.push_back({known->inner, end, outer.depth + (known->inner == graph)});
-        if (open.back().depth > deepest) return true;
-    }
-    return false;
-}
-
 } // namespace
-
-onnx::ModelProto parse_onnx(std::string const& file) { return parse_onnx(file, contents_of(file)); }
-
-onnx::ModelProto parse_onnx(std::string const& file, std::string bytes)
-{
-#if GOOGLE_PROTOBUF_VERSION < 4022000
-    google::protobuf::SetLogHandler(nullptr); // errors are reported once, by this program
-#endif
-    constexpr int deepest = 100;
-    if (bytes.empty()) throw input_error(file + ": is empty");
-    if (bytes.size() > INT_MAX)
-        throw input_error(file + ": is larger than 2 GiB, which is all that protobuf reads");
-    if (has_graphs_below(deepest, bytes))
-        throw input_error(file + ": its graphs are nested more than " + std::to_string(deepest) + " deep");
-    google::protobuf::io::CodedInputStream in(reinterpret_cast<std::uint8_t const*>(bytes.data()),
-                                              static_cast<int>(bytes.size()));
-    in.SetRecursionLimit(4 * deepest); // three messages per graph, and its other nested messages
-    onnx::ModelProto model;
-    if (!model.ParseFromCodedStream(&in) || !in.ConsumedEntireMessage())
-        throw input_error(file + ": is truncated, or no ONNX file");
-    if (!model.has_graph()) throw input_error(file + ": holds no ONNX graph");
-    return model;
-}
 
 network read_onnx(std::string const& file, onnx::ModelProto const& model, reading_options const& how)
 {

@@ -20,7 +20,8 @@ using namespace plan_model;
 network diamond()
 {
     auto operation_of = [](std::string type, std::vector<sublet::value_id> from, sublet::value_id to) {
-        return operation{"node " + std::to_string(to - 1) + " (" + type + ')', type, from, {to}, {}, {}};
+        return operation{
+            "node " + std::to_string(to - 1) + " (" + type + ')', type, from, {to}, {}, {}, 0, false, {}};
     };
     using enum sublet::value_role;
     network net;
@@ -271,7 +272,7 @@ TEST_CASE("a write to an intermediate has the same result in every schedule")
 {
     network net = two_branches();
     net.operations[2] = {"node 2 (G)", "G", {0, 1}, {3}, {1}, {}}; // writes a
-    net.operations.push_back({"node 3 (H)", "H", {1, 3}, {4}, {}, {}});
+    net.operations.push_back({"node 3 (H)", "H", {1, 3}, {4}, {}, {}, 0, false, {}});
     net.values.push_back({"z", 8, sublet::value_role::output, sublet::no_value, 3});
     net.results = 4;
     network view = net; // and through a view of it
