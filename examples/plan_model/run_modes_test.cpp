@@ -215,7 +215,10 @@ network two_branches()
                   {"c", 16, sublet::value_role::intermediate, sublet::no_value, 2}};
     net.operations = {{"node 0 (F)", "F", {0}, {1}, {}, {}},
                       {"node 1 (F)", "F", {1}, {2}, {}, {}},
-                      {"node 2 (F)", "F", {0}, {3}, {}, {}}};
+                      {"node 2 (F)", "F", {0}, {3}, {}, {}},
+                      0,
+                      false,
+                      {}};
     net.results = 3;
     return net;
 }
@@ -260,7 +263,7 @@ TEST_CASE("a write to a value is visible through its views, in any order")
 {
     network net = two_branches(); // y is a view of a, an output, and node 2 writes a
     net.values[2] = {"y", 12, sublet::value_role::output, 1, 1};
-    net.operations[2] = {"node 2 (G)", "G", {0, 1}, {3}, {1}, {}};
+    net.operations[2] = {"node 2 (G)", "G", {0, 1}, {3}, {1}, {}, 0, false, {}};
     for (bool waits : {false, true}) {
         timed_plan const timed = plan(net, {.concurrent = true, .handoffs = waits});
         REQUIRE(timed.is_verified());
@@ -271,7 +274,7 @@ TEST_CASE("a write to a value is visible through its views, in any order")
 TEST_CASE("a write to an intermediate has the same result in every schedule")
 {
     network net = two_branches();
-    net.operations[2] = {"node 2 (G)", "G", {0, 1}, {3}, {1}, {}}; // writes a
+    net.operations[2] = {"node 2 (G)", "G", {0, 1}, {3}, {1}, {}, 0, false, {}}; // writes a
     net.operations.push_back({"node 3 (H)", "H", {1, 3}, {4}, {}, {}, 0, false, {}});
     net.values.push_back({"z", 8, sublet::value_role::output, sublet::no_value, 3});
     net.results = 4;
