@@ -255,10 +255,15 @@ private:
         return v == sublet::no_value ? std::nullopt : constants_.numbers(net_.values[v].name);
     }
 
-    std::vector<std::int64_t> const& shape(value_id v) const { return net_.types[v].size; }
+    /// Of an operand that is left out: no dimensions.
+    std::vector<std::int64_t> const& shape(value_id v) const
+    {
+        static std::vector<std::int64_t> const none;
+        return v == sublet::no_value ? none : net_.types[v].size;
+    }
     bool has_shape(value_id v) const
     {
-        return net_.types[v].what == value_type::tensor && net_.types[v].has_rank;
+        return v != sublet::no_value && net_.types[v].what == value_type::tensor && net_.types[v].has_rank;
     }
     std::size_t rank(value_id v) const { return shape(v).size(); }
 
@@ -666,7 +671,10 @@ private:
 
     // --- refusals ---------------------------------------------------------------------------------------
 
-    std::string name_of(value_id v) const { return quoted(net_.values[v].name); }
+    std::string name_of(value_id v) const
+    {
+        return v == sublet::no_value ? "an operand that is left out" : quoted(net_.values[v].name);
+    }
     bool depends(value_id v) const { return places_.depends(v); }
     [[noreturn]] void refuse(std::string const& why) const { refuse_node(at_, places_, why); }
 

@@ -237,7 +237,9 @@ bool is_list(known_tensor const& known)
 class node_context final : public onnx::InferenceContext {
 public:
     node_context(onnx::NodeProto const& node, std::vector<fact const*> const& operands)
-        : operands_(operands), data_(operands.size()), results(static_cast<std::size_t>(node.output_size()))
+        : operands_(operands), data_(operands.size()),
+          is_standard_(node.domain().empty() || node.domain() == "ai.onnx"),
+          results(static_cast<std::size_t>(node.output_size()))
     {
         for (auto const& a : node.attribute()) attributes_.emplace(a.name(), &a);
     }
@@ -253,6 +255,9 @@ public:
         fact const* const operand = at(i);
         bool const is_known =
             operand != nullptr && operand->type.value_case() != onnx::TypeProto::VALUE_NOT_SET;
+        // Rules of other domains take for granted that there is a type.
+        if (!is_known && !is_standard_)
+            throw std::runtime_error("its operand " + std::to_string(i) + " has no known type");
         return is_known ? &operand->type : nullptr;
     }
     onnx::TensorProto const* getInputData(std::size_t i) const override
@@ -285,6 +290,7 @@ private:
     std::unordered_map<std::string, onnx::AttributeProto const*> attributes_;
     std::vector<fact const*> const& operands_;
     mutable std::vector<std::optional<onnx::TensorProto>> data_;
+    bool is_standard_;
 
 public:
     std::vector<onnx::TypeProto> results;
@@ -302,10 +308,13 @@ void expect_sane_attributes(onnx::NodeProto const& node)
         if (!is_positive && !is_rank && a.name() != "pads" && a.name() != "output_padding" &&
             a.name() != "output_shape" && a.name() != "hidden_size")
             continue;
+        constexpr std::int64_t most_of_block = std::int64_t{1} << 20; // its square counts
         std::int64_t const first = is_positive ? 1
                                    : is_rank   ? 0
                                                : -most,
-                           last = is_rank ? most_dimensions : most;
+                           last = is_rank                   ? most_dimensions
+                                  : a.name() == "blocksize" ? most_of_block
+                                                            : most;
         auto expect = [&](std::int64_t i) {
             if (i < first || i > last)
                 throw std::runtime_error("its attribute " + quoted(a.name()) + " is " + std::to_string(i));
@@ -315,19 +324,76 @@ void expect_sane_attributes(onnx::NodeProto const& node)
     }
 }
 
+using operand_types = std::vector<onnx::TypeProto const*>;
+
+/// The rank of an operand; -1: not known.
+int rank_of(operand_types const& types, std::size_t i)
+{
+    return i < types.size() && types[i] != nullptr && has_shape(*types[i]) ? dims_of(*types[i]).size() : -1;
+}
+
+void expect_rank(operand_types const& types, std::size_t i, int least, int most)
+{
+    int const rank = rank_of(types, i);
+    if (rank >= 0 && (rank < least || rank > most))
+        throw std::runtime_error("its operand " + std::to_string(i) + " has " + std::to_string(rank) +
+                                 " dimensions");
+}
+
 /// Some rules make as many dimensions as an operand has elements.
-void expect_sane_rank(onnx::NodeProto const& node, std::vector<onnx::TypeProto const*> const& types)
+void expect_sane_length(onnx::NodeProto const& node, operand_types const& types)
 {
     static constexpr std::string_view of_first[] = {"ConstantOfShape"},
                                       of_second[] = {"Expand", "Reshape", "Tile"};
     std::size_t const i = is_one_of(of_first, node.op_type())    ? 0
                           : is_one_of(of_second, node.op_type()) ? 1
-                                                                 : 2;
-    if (i == 2 || i >= types.size() || types[i] == nullptr || !has_shape(*types[i])) return;
+                                                                 : types.size();
+    if (rank_of(types, i) < 0) return;
     for (dimension const& d : dims_of(*types[i]))
         if (d.dim_value() > most_dimensions)
             throw std::runtime_error("its result has " + std::to_string(d.dim_value()) +
                                      " dimensions, which are too many to follow");
+}
+
+/// ... and some read dimensions, or numbers about them, that may not be there.
+void expect_sane_ranks(onnx::NodeProto const& node, operand_types const& types)
+{
+    static constexpr std::string_view recurrent[] = {"GRU", "LSTM", "RNN"},
+                                      convolutions[] = {"Conv", "ConvInteger", "ConvTranspose",
+                                                        "QLinearConv"},
+                                      pools[] = {"AveragePool", "LpPool", "MaxPool", "MaxUnpool"};
+    std::string_view const type = node.op_type();
+    int const rank = rank_of(types, 0);
+    if (is_one_of(recurrent, type)) {
+        expect_rank(types, 0, 3, 3);
+    } else if (type == "Gemm") {
+        for (std::size_t i : {0, 1}) expect_rank(types, i, 2, 2);
+    } else if (is_one_of(convolutions, type)) {
+        expect_rank(types, 0, 2, most_dimensions);
+        expect_rank(types, type == "QLinearConv" ? 3 : 1, std::max(rank, 2),
+                    rank < 0 ? most_dimensions : rank);
+    } else if (is_one_of(pools, type)) {
+        expect_rank(types, 0, 3, most_dimensions);
+        auto const* const kernel = attribute(node, "kernel_shape");
+        if (rank >= 0 && kernel != nullptr && kernel->ints_size() != rank - 2)
+            throw std::runtime_error("its window has " + std::to_string(kernel->ints_size()) +
+                                     " dimensions, and its operand " + std::to_string(rank));
+    } else if (type == "LayerNormalization") {
+        auto const* const axis = attribute(node, "axis");
+        std::int64_t const first = axis != nullptr ? axis->i() : -1;
+        if (rank >= 0 && (first < -rank || first >= rank))
+            throw std::runtime_error("its attribute 'axis' is " + std::to_string(first));
+    }
+}
+
+/// ... and most take for granted that an operand that has to be there has a type.
+void expect_sane_types(onnx::NodeProto const& node, operand_types const& types, onnx::OpSchema const& schema)
+{
+    static constexpr std::string_view of_any_type[] = {"SequenceLength", "Shape", "Size"};
+    if (is_one_of(of_any_type, node.op_type())) return;
+    for (int i = 0; i != schema.min_input(); ++i)
+        if (static_cast<std::size_t>(i) >= types.size() || types[static_cast<std::size_t>(i)] == nullptr)
+            throw std::runtime_error("its operand " + std::to_string(i) + " has no known type");
 }
 
 /// By domain; the standard one is "".
@@ -634,7 +700,11 @@ private:
         }
         if (results.empty()) return; // the rule of Split divides by their number
         expect_sane_attributes(node);
-        expect_sane_rank(node, types);
+        if (node.op_type() == "SplitToSequence" && elements.size() > 1 && elements[1] != nullptr)
+            for (std::int64_t const size : elements[1]->whole)
+                if (size < 1) throw std::runtime_error("it makes parts of " + std::to_string(size));
+        expect_sane_length(node, types);
+        expect_sane_ranks(node, types);
         if (auto const own = infer_newer(node, opset, types, elements)) {
             for (std::size_t i = 0; i != std::min(own->size(), results.size()); ++i)
                 results[i].type = (*own)[i];
@@ -648,6 +718,7 @@ private:
                                      (domain.empty() ? "" : " of domain " + quoted(domain)) +
                                      " is not known");
         if (schema->has_type_and_shape_inference_function()) {
+            expect_sane_types(node, types, *schema);
             node_context context(node, operands);
             schema->GetTypeAndShapeInferenceFunction()(context);
             for (std::size_t i = 0; i != results.size(); ++i) results[i].type = std::move(context.results[i]);

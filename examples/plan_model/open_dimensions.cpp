@@ -28,6 +28,13 @@ google::protobuf::RepeatedPtrField<dimension>* dimensions_of(onnx::ValueInfoProt
     return declared.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim();
 }
 
+/// A name from a file as it is, without line breaks.
+std::string shown(std::string const& name)
+{
+    std::string const text = quoted(name);
+    return text.substr(1, text.size() - 2);
+}
+
 class dimension_setter {
 public:
     dimension_setter(std::string const& file, onnx::GraphProto& graph) : file_(file), graph_(graph)
@@ -46,7 +53,7 @@ public:
         find_open();
         if (open_.size() == 1 && open_.front().is_first_axis) {
             done.assumed = file_ + ": dimension " + open_.front().text +
-                           " is taken for a batch of 1 (--dim " + open_.front().option +
+                           " is taken for a batch of 1 (--dim " + shown(open_.front().option) +
                            "=N for another size)";
             set_one(open_.front(), 1);
             done.is_any_set = true;
