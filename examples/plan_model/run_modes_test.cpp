@@ -213,12 +213,9 @@ network two_branches()
                   {"a", 12, sublet::value_role::intermediate, sublet::no_value, 0},
                   {"y", 16, sublet::value_role::output, sublet::no_value, 1},
                   {"c", 16, sublet::value_role::intermediate, sublet::no_value, 2}};
-    net.operations = {{"node 0 (F)", "F", {0}, {1}, {}, {}},
-                      {"node 1 (F)", "F", {1}, {2}, {}, {}},
-                      {"node 2 (F)", "F", {0}, {3}, {}, {}},
-                      0,
-                      false,
-                      {}};
+    net.operations = {{"node 0 (F)", "F", {0}, {1}, {}, {}, 0, false, {}},
+                      {"node 1 (F)", "F", {1}, {2}, {}, {}, 0, false, {}},
+                      {"node 2 (F)", "F", {0}, {3}, {}, {}, 0, false, {}}};
     net.results = 3;
     return net;
 }
