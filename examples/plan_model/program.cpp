@@ -152,7 +152,8 @@ int run_with_bodies(arguments const& args, network const& net, plan_settings con
               .verified = all.is_verified()};
     s.naive_bytes = planned.report().naive_bytes;
     s.buffers = planned.plan.buffers.size();
-    s.bodies.emplace(all.of.networks.size() - 1, planned.copies.size(), planned.flat.moves.size());
+    s.bodies =
+        summary::bodies_facts{all.of.networks.size() - 1, planned.copies.size(), planned.flat.moves.size()};
     for (network const* const each : all.of.networks) {
         s.operations += each->operations.size();
         s.values += each->results;
