@@ -381,7 +381,7 @@ void expect_sane_ranks(onnx::NodeProto const& node, operand_types const& types)
     } else if (type == "LayerNormalization") {
         auto const* const axis = attribute(node, "axis");
         std::int64_t const first = axis != nullptr ? axis->i() : -1;
-        if (rank >= 0 && (first < -rank || first >= rank))
+        if (first < -rank || first >= rank) // also if the rank is not known
             throw std::runtime_error("its attribute 'axis' is " + std::to_string(first));
     }
 }
@@ -390,6 +390,12 @@ void expect_sane_ranks(onnx::NodeProto const& node, operand_types const& types)
 void expect_sane_types(onnx::NodeProto const& node, operand_types const& types, onnx::OpSchema const& schema)
 {
     static constexpr std::string_view of_any_type[] = {"SequenceLength", "Shape", "Size"};
+    std::string_view const type = node.op_type();
+    bool const is_of_tensors = schema.domain().empty() && type != "Identity" &&
+                               type.find("Sequence") == type.npos && type.find("Optional") == type.npos;
+    for (std::size_t i = 0; i != types.size() && is_of_tensors; ++i)
+        if (types[i] != nullptr && !types[i]->has_tensor_type())
+            throw std::runtime_error("its operand " + std::to_string(i) + " is no tensor");
     if (is_one_of(of_any_type, node.op_type())) return;
     for (int i = 0; i != schema.min_input(); ++i)
         if (static_cast<std::size_t>(i) >= types.size() || types[static_cast<std::size_t>(i)] == nullptr)
