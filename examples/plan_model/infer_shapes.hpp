@@ -39,13 +39,12 @@ struct given_value {
 /// `is_declared_right`: a node is not followed if the file declares all its results in full.
 ///
 /// Requires:   graphs are nested at most 100 deep, as parse_onnx() ensures.
-/// Ensures:    nothing is guessed: what does not follow is open, with a reason in `why_open`. Where a
-/// declared
-///             dimension differs from one that follows, the latter is kept.
+/// Ensures:    nothing is guessed: what does not follow is open, with a reason in `why_open`. A dimension
+///             that follows is kept where a declared one differs.
 /// Complexity: O(nodes + operands + elements followed), and for each loop inside of others its iterations
 ///             until shapes stay. What a small file could ask for without end is bounded, and open beyond:
-///             250 000 nodes of bodies and functions, 2^28 bytes of functions, 2^24 elements that are kept and 2^27
-///             that are visited, shapes of 256 dimensions.
+///             250 000 nodes of bodies and functions, 2^28 bytes of functions, 2^24 elements that are kept
+///             and 2^27 that are visited, shapes of 256 dimensions.
 /// Throws:     input_error, without the file, if an input has no such elements.
 inferred_shapes infer_shapes(onnx::ModelProto& model, bool is_declared_right,
                              std::vector<given_value> const& values = {});

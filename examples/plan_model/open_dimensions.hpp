@@ -30,9 +30,8 @@ struct set_dimensions {
 /// of 1.
 ///
 /// Ensures: a dimension below 0 and one named '?' are open and have no name.
-/// Throws:  input_error, naming the file, if no dimension is as given, or one is given twice with two sizes
-/// or
-///          has another size in the file.
+/// Throws:  input_error, naming the file, if no dimension is as given, or one has two sizes: it is given
+///          twice, or has another one in the file.
 set_dimensions set_open_dimensions(std::string const& file, onnx::ModelProto& model,
                                    std::vector<given_dimension> const& given);
 

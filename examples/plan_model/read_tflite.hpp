@@ -21,8 +21,7 @@ bool is_tflite(std::string_view bytes);
 
 /// The network of a TensorFlow Lite file with these bytes: its first subgraph, without weights.
 ///
-/// Ensures: operations are in file order, which is a valid order; every result has a size; a view has the
-/// size
+/// Ensures: operations are in file order, which is a valid order; every result has a size; a view has that
 ///          of its base; names of values differ; `tensors` has one entry for each tensor of the subgraph.
 /// Throws:  input_error, naming the file and, if there is one, the tensor or operator; also if this program
 ///          was built without FlatBuffers.

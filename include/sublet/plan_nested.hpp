@@ -86,10 +86,9 @@ namespace detail {
 ///
 /// Requires:   `flat` is the tree flattened with these options' views.
 /// Complexity: O(values).
-/// Throws:     precondition_error if the numbers of options and programs differ, if options give an order, if
-/// a
-///             body has pools or forbids in-place pairs and the root does otherwise, or if a value of a body
-///             is an input or an output (a body has captures and bindings instead).
+/// Throws:     precondition_error if the numbers of options and programs differ, if options give an order,
+///             if a body has pools or forbids in-place pairs and the root does otherwise, or if a value of a
+///             body is an input or an output (a body has captures and bindings instead).
 [[nodiscard]] plan_options flat_options(flat_tree const& flat,
                                         table<program_id, plan_options> const& options);
 
