@@ -292,6 +292,10 @@ void walk(std::string const& file, std::vector<given_dimension> const& sizes)
 
 int main(int count, char** words)
 {
+    constexpr char usage[] = "usage: plan_model_onnx_walk [NAME=N ...] MODEL.onnx ...\n";
+    bool const asks_for_help = count == 2 && std::string(words[1]) == "--help";
+    if (count < 2 || asks_for_help)
+        return std::fputs(usage, asks_for_help ? stdout : stderr), asks_for_help ? 0 : 2;
     std::vector<given_dimension> sizes;
     std::vector<std::string> files;
     for (int i = 1; i < count; ++i) {
