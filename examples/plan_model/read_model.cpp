@@ -73,11 +73,14 @@ void add_remarks(std::string const& file, network& net)
     if (choices != 0)
         remark("the condition of " + std::to_string(choices) + " nodes If is known, first " + first_choice +
                ": the branch that never runs is not planned");
-    std::stable_partition(all.begin(), all.end(), [](auto const& left) { return !left.is_derived; });
+    std::vector<left_out_result const*> by_cause;
+    for (bool const is_derived : {false, true})
+        for (left_out_result const& left : all)
+            if (left.is_derived == is_derived) by_cause.push_back(&left);
     std::string others;
     for (std::size_t i = 0; i != all.size(); ++i) {
-        if (i < most_sentences) remark(all[i].sentence);
-        else if (i - most_sentences < most_names) others += (others.empty() ? "" : ", ") + all[i].name;
+        if (i < most_sentences) remark(by_cause[i]->sentence);
+        else if (i - most_sentences < most_names) others += (others.empty() ? "" : ", ") + by_cause[i]->name;
     }
     if (all.size() <= most_sentences) return;
     std::size_t const more = all.size() - most_sentences;
