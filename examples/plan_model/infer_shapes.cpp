@@ -367,7 +367,7 @@ void expect_sane_ranks(onnx::NodeProto const& node, operand_types const& types)
     if (is_one_of(recurrent, type)) {
         expect_rank(types, 0, 3, 3);
     } else if (type == "Gemm") {
-        for (std::size_t i : {0, 1}) expect_rank(types, i, 2, 2);
+        for (std::size_t i = 0; i != 2; ++i) expect_rank(types, i, 2, 2);
     } else if (is_one_of(convolutions, type)) {
         expect_rank(types, 0, 2, most_dimensions);
         expect_rank(types, type == "QLinearConv" ? 3 : 1, std::max(rank, 2),
