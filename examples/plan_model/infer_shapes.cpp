@@ -485,8 +485,8 @@ private:
         }
         for (auto const& t : graph.initializer()) {
             fact stored{type_of_size(t.data_type(), t.dims())};
-            // A run may give an input another value than the stored one. Up to version 3 of the format all that is
-            // stored had to be an input.
+            // A run may give an input another value than the stored one. Up to version 3 of the format all
+            // that is stored had to be an input.
             if (in.facts.count(t.name()) == 0 || model_.ir_version() < 4)
                 stored.elements = count(elements_of(t), true);
             in.facts[t.name()] = std::move(stored);
@@ -511,7 +511,8 @@ private:
         fact& known = main.facts.at(given.input);
         if (!is_full(known.type))
             throw input_error("input " + quoted(given.input) + " has no known shape, and so no elements");
-        if (known.elements && known.elements->whole != std::vector<std::int64_t>(known.elements->whole.size(), given.element))
+        if (known.elements &&
+            known.elements->whole != std::vector<std::int64_t>(known.elements->whole.size(), given.element))
             throw input_error("the elements of input " + quoted(given.input) + " are given twice");
         known_tensor all{known.type.tensor_type().elem_type(), {}, {}, {}};
         std::size_t elements = 1;
