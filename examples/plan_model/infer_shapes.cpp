@@ -694,14 +694,22 @@ private:
         return "its size depends on elements that only a run knows";
     }
 
+    /// nullptr: absent, or nothing is known of it.
+    static std::vector<onnx::TypeProto const*> types_of(std::vector<fact const*> const& operands)
+    {
+        std::vector<onnx::TypeProto const*> types;
+        for (fact const* const f : operands)
+            types.push_back(
+                f == nullptr || f->type.value_case() == onnx::TypeProto::VALUE_NOT_SET ? nullptr : &f->type);
+        return types;
+    }
+
     void apply_rule(onnx::NodeProto const& node, std::string const& domain, std::int64_t opset,
                     std::vector<fact const*> const& operands, std::vector<fact>& results)
     {
-        std::vector<onnx::TypeProto const*> types;
+        auto const types = types_of(operands);
         std::vector<known_tensor const*> elements;
         for (fact const* const f : operands) {
-            types.push_back(
-                f == nullptr || f->type.value_case() == onnx::TypeProto::VALUE_NOT_SET ? nullptr : &f->type);
             elements.push_back(f == nullptr || !f->elements || !is_list(*f->elements) ? nullptr
                                                                                       : f->elements.get());
         }
@@ -739,11 +747,9 @@ private:
     void add_elements(onnx::NodeProto const& node, std::int64_t opset,
                       std::vector<fact const*> const& operands, std::vector<fact>& results)
     {
-        std::vector<onnx::TypeProto const*> types;
+        auto const types = types_of(operands);
         std::vector<known_tensor const*> elements;
         for (fact const* const f : operands) {
-            types.push_back(
-                f == nullptr || f->type.value_case() == onnx::TypeProto::VALUE_NOT_SET ? nullptr : &f->type);
             elements.push_back(f == nullptr ? nullptr : f->elements.get());
         }
         std::size_t read = 0, together = 1, made = 0;

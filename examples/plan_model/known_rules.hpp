@@ -9,6 +9,7 @@
 
 #include "known_elements.hpp"
 #include "known_numbers.hpp"
+#include "standard_operators.hpp"
 
 #include <onnx/onnx_pb.h>
 
@@ -244,12 +245,7 @@ struct call {
         return found != nullptr && found->size.size() <= 1 ? &found->whole : nullptr;
     }
 
-    attribute const* find(std::string_view name) const
-    {
-        for (auto const& a : node.attribute())
-            if (a.name() == name) return &a;
-        return nullptr;
-    }
+    attribute const* find(std::string_view name) const { return plan_model::attribute(node, name); }
 
     std::int64_t number(std::string_view name, std::int64_t otherwise) const
     {

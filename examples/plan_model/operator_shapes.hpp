@@ -8,6 +8,7 @@
 /// std::runtime_error, one sentence without the node, if operands contradict each other.
 
 #include "known_elements.hpp"
+#include "standard_operators.hpp"
 
 #include <onnx/onnx_pb.h>
 
@@ -206,9 +207,7 @@ struct call {
 
     onnx::AttributeProto const* find(std::string_view name) const
     {
-        for (auto const& a : node.attribute())
-            if (a.name() == name) return &a;
-        return nullptr;
+        return plan_model::attribute(node, name);
     }
 
     std::int64_t number(std::string_view name, std::int64_t otherwise) const
