@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// exact_order [--smoke] [--states N] [--in-place on|off] [FILE.onnx ...]: the order with the least peak by
+// exact_order [--smoke] [--work N] [--in-place on|off] [FILE.onnx ...]: the order with the least peak by
 // exhaustive search, for the networks of files, or for random graphs of branches that split and join. Prints
 // a line for each:
 //
@@ -58,7 +58,7 @@ arguments read_arguments(int count, char** words)
             return words[++i];
         };
         if (word == "--smoke") args.is_smoke = true;
-        else if (word == "--states") args.limits.states = bench::number_in(operand());
+        else if (word == "--work") args.limits.work = bench::number_in(operand());
         else if (word == "--in-place") args.in_place = operand() != "off";
         else if (word[0] == '-') bench::refuse_option(word);
         else args.files.push_back(word);
@@ -73,7 +73,7 @@ void show(std::string const& name, order_graph const& g, order_search_limits con
     auto mib = [](byte_count bytes) { return static_cast<double>(bytes) / (1024 * 1024); };
     std::printf("%-28s %6zu %6zu %6zu %6zu %9llu %9.1f %10.3f %10.3f %10.3f  %s\n", name.c_str(), g.nodes(),
                 found.report.segments, found.report.longest, found.report.searched,
-                static_cast<unsigned long long>(found.report.states), ms, mib(found.given_peak),
+                static_cast<unsigned long long>(found.report.sets), ms, mib(found.given_peak),
                 mib(found.peak), mib(found.lower_bound), found.is_optimal() ? "optimal" : "");
     std::fflush(stdout);
 }
@@ -124,7 +124,7 @@ void show_cells(std::uint32_t cells, std::uint32_t branches, std::uint32_t most,
 }
 
 constexpr char usage[] =
-    "usage: bench_exact_order [--smoke] [--states N] [--in-place on|off] [FILE.onnx ...]\n";
+    "usage: bench_exact_order [--smoke] [--work N] [--in-place on|off] [FILE.onnx ...]\n";
 
 } // namespace
 

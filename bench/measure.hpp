@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <stdexcept>
 #include <string>
@@ -80,6 +81,15 @@ double milliseconds(Work&& work)
     auto const start = std::chrono::steady_clock::now();
     work();
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Processor time of the whole process, which does not count that of other programs.
+template <class Work>
+double processor_seconds(Work&& work)
+{
+    std::clock_t const start = std::clock();
+    work();
+    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 }
 
 /// An entry of /proc/self/status (VmHWM: peak memory; VmRSS: current memory), in MiB; 0 on other systems.

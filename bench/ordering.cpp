@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// ordering [--smoke] [--most N] [FILE.onnx ...]: what reordering saves, and the cost of finding the order.
-// For each network, in MiB:
+// ordering [--smoke] [--growth] [--most N] [--effort fast|balanced|thorough|N] [FILE.onnx | FILE.txt | FOLDER
+// ...]: what reordering saves, and the cost of finding the order. For each network, in MiB:
 //
 //     listed apart   the arena in the order of the file, without in-place results
 //     listed         the arena in the order of the file, with in-place results
@@ -11,20 +11,24 @@
 // and the milliseconds for the order, and for everything from the program to the checked plan. Exit status 1
 // if an order is worse than that of its file, or a plan is refuted.
 //
-// Without files: graphs of 1000 to 100000 operations of four families, with the processor time in
-// milliseconds of the dependence graph and of least_peak(), and the peaks in GiB as listed, of the graph
-// traversals, and of all schedules:
+// For each task graph of a .txt file or a folder of them (ordering_tasks.hpp), in bytes:
 //
-//     wide       a thousand parallel branches, each grows and shrinks, all join at the end
-//     deep       one chain; each operation also reads one of the last ten results
-//     layered    sixty-four operations per layer, each reads up to three of the previous layer
-//     attention  blocks of eight heads, then backward with kept values, updates last
+//     listed, lifo, greedy, cones   peaks of simple orders (ordering_rules.hpp)
+//     order                         that of order(), with its lower bound, and seconds of processor time
+//     known                         the least known, from orders_best.txt beside the folder of the graph
+//
+// Every peak is painted from the graph. Exit status 1 if order() is above listed, lifo, greedy or a rule of
+// the library, if a peak is not as the library says, or if a bound is above the peak of some order.
+//
+// With --growth, and without files: time and memory for graphs of 1000, 10000 ... tasks, at most N (1000000),
+// of several families (ordering_growth.hpp).
 
 #include "measure.hpp"
+#include "ordering_growth.hpp"
+#include "ordering_table.hpp"
+#include "ordering_tasks.hpp"
 
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/ordering/detail/order_graph.hpp>
-#include <sublet/ordering/detail/orders.hpp>
 #include <sublet/ordering/order.hpp>
 #include <sublet/plan_memory.hpp>
 
@@ -33,159 +37,18 @@
 #include "../examples/plan_model/read_onnx.hpp"
 #endif
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdio>
-#include <cstring>
-#include <ctime>
 #include <exception>
-#include <random>
-#include <span>
+#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
 
 using namespace sublet;
-using namespace sublet::detail;
-
-/// Each operation defines one value.
-struct operations {
-    std::vector<std::vector<value_id>> uses;
-    std::vector<byte_count> bytes;
-    value_id add(std::vector<value_id> operands, byte_count size)
-    {
-        uses.push_back(std::move(operands));
-        bytes.push_back(size);
-        return static_cast<value_id>(uses.size() - 1);
-    }
-};
-
-using generator = std::mt19937;
-
-byte_count random_size(generator& pick) { return byte_count{1 + pick() % 64} << (10 + pick() % 6); }
-
-operations wide(std::size_t n, generator& pick)
-{
-    operations ops;
-    std::size_t const branches = std::min<std::size_t>(1000, n / 10);
-    std::vector<value_id> ends(branches);
-    for (value_id& end : ends) end = ops.add({}, random_size(pick));
-    while (ops.uses.size() + 1 < n) // listed in turn, so the branches alternate
-        for (value_id& end : ends) end = ops.add({end}, random_size(pick));
-    ops.add(ends, 1024);
-    return ops;
-}
-
-operations deep(std::size_t n, generator& pick)
-{
-    operations ops;
-    ops.add({}, 1024);
-    while (ops.uses.size() < n) {
-        auto const last = static_cast<value_id>(ops.uses.size() - 1);
-        auto const back = static_cast<value_id>(pick() % std::min<std::size_t>(last + 1, 10));
-        ops.add({last, last - back}, random_size(pick));
-    }
-    return ops;
-}
-
-operations layered(std::size_t n, generator& pick)
-{
-    operations ops;
-    std::size_t const width = 64;
-    while (ops.uses.size() < n) {
-        std::vector<value_id> operands;
-        auto const index = ops.uses.size(), layer = index / width;
-        for (std::size_t i = layer == 0 ? 0 : 1 + pick() % 3; i != 0; --i)
-            operands.push_back(static_cast<value_id>((layer - 1) * width + pick() % width));
-        ops.add(operands, random_size(pick));
-    }
-    return ops;
-}
-
-operations attention(std::size_t n, generator& pick)
-{
-    operations ops;
-    std::size_t const heads = 8, blocks = std::max<std::size_t>(1, n / (12 * heads));
-    std::vector<std::vector<value_id>> kept;
-    std::vector<value_id> gradients;
-    value_id x = ops.add({}, 1 << 20);
-    for (std::size_t b = 0; b != blocks; ++b) {
-        std::vector<value_id> outs, keeps{x};
-        for (std::size_t h = 0; h != heads; ++h) {
-            value_id const q = ops.add({x}, 1 << 17), k = ops.add({x}, 1 << 17), v = ops.add({x}, 1 << 17);
-            value_id const scores = ops.add({q, k}, 1 << (18 + pick() % 3));
-            outs.push_back(ops.add({scores, v}, 1 << 17));
-            keeps.insert(keeps.end(), {q, k, v, scores});
-        }
-        x = ops.add(outs, 1 << 20);
-        kept.push_back(keeps);
-    }
-    for (std::size_t b = blocks; b-- != 0;) {
-        std::vector<value_id> back;
-        for (std::size_t h = 0; h != heads; ++h) {
-            auto const* keep = kept[b].data() + 1 + 4 * h;
-            value_id const d = ops.add({x, keep[3], keep[2]}, 1 << 18);
-            back.push_back(ops.add({d, keep[0], keep[1]}, 1 << 17));
-            gradients.push_back(ops.add({d, kept[b][0]}, 1 << 19));
-        }
-        x = ops.add(back, 1 << 20);
-    }
-    for (value_id g : gradients) ops.add({g}, 0); // writes external weights
-    return ops;
-}
-
-struct family {
-    char const* name;
-    operations (*make)(std::size_t n, generator& pick);
-};
-family const families[] = {{"wide", wide}, {"deep", deep}, {"layered", layered}, {"attention", attention}};
-
-/// Processor time, independent of other programs.
-template <class Work>
-double processor_ms(Work&& work)
-{
-    std::clock_t const start = std::clock();
-    work();
-    return 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-}
-
-node_order best_traversal(order_graph const& g)
-{
-    order_incumbent incumbent(g);
-    incumbent.offer(on_demand(g), node_order::method::on_demand);
-    incumbent.offer(depth_first_order(g), node_order::method::depth_first);
-    incumbent.offer(breadth_first(g), node_order::method::breadth_first);
-    incumbent.offer(longest_path(g), node_order::method::longest_path);
-    return incumbent.best();
-}
-
-void measure_families(std::size_t most)
-{
-    std::printf("%-10s %8s %8s | %9s %11s %9s | %9s %9s %9s\n", "family", "nodes", "edges", "graph ms",
-                "least ms", "all ms", "listed", "walks", "least");
-    for (std::size_t n : {std::size_t{1000}, std::size_t{10'000}, std::size_t{100'000}})
-        for (family const& f : families) {
-            if (n > most) continue;
-            generator pick(n);
-            operations const ops = f.make(n, pick);
-            snapshot const p = sequence(
-                ops.uses.size(), ops.uses.size(), [&](auto op) -> auto& { return ops.uses[op]; },
-                [](auto op) { return std::vector<value_id>{+op}; });
-            order_graph g;
-            node_order found, first;
-            double const graph =
-                bench::milliseconds([&] { g = order_graph_of(p, {.bytes = std::span(ops.bytes)}); });
-            double const least = processor_ms([&] { found = least_peak(g); });
-            first = best_traversal(g);
-            double const gib = 1.0 / (1u << 30);
-            std::printf("%-10s %8zu %8zu | %9.1f %11.1f %9.1f | %9.4f %9.4f %9.4f\n", f.name, g.nodes(),
-                        g.after.items(), graph, least, graph + least,
-                        static_cast<double>(found.given_peak) * gib, static_cast<double>(first.peak) * gib,
-                        static_cast<double>(found.peak) * gib);
-            std::fflush(stdout);
-        }
-}
 
 #ifdef SUBLET_BENCH_READS_ONNX
 planned_memory checked_plan(snapshot const& p, plan_options const& options)
@@ -196,7 +59,7 @@ planned_memory checked_plan(snapshot const& p, plan_options const& options)
 }
 
 /// Returns whether no network got worse.
-bool measure_networks(std::vector<std::string> const& files)
+bool measure_networks(std::vector<std::string> const& files, sublet::effort effort)
 {
     std::printf("%-30s %6s | %12s %10s %10s %10s | %8s %8s %-7s | %9s %9s\n", "network", "nodes",
                 "listed apart", "listed", "best", "bound", "saved %", "order %", "proved", "order ms",
@@ -207,6 +70,7 @@ bool measure_networks(std::vector<std::string> const& files)
         plan_model::network const net = plan_model::read_onnx(file);
         snapshot const p = plan_model::as_program(net);
         plan_options options = plan_model::as_options(net);
+        options.effort = effort;
         options.in_place = false;
         planned_memory const without_in_place = checked_plan(p, options);
         options.in_place = true;
@@ -240,7 +104,63 @@ bool measure_networks(std::vector<std::string> const& files)
 }
 #endif
 
-constexpr char usage[] = "usage: bench_ordering [--smoke] [--most N] [FILE.onnx ...]\n";
+/// A workflow that lists a reader first, and a circuit of four qubits.
+constexpr char example_workflow[] = "merge\tall:9\tleft right\n"
+                                    "split\tl:40 r:30\t\n"
+                                    "one\tleft:5\tl\n"
+                                    "two\tright:6 log:1\tr\n";
+constexpr char example_circuit[] = "p0\tq0:1\t\np1\tq1:1\t\np2\tq2:1\t\np3\tq3:1\t\n"
+                                   "g0\t\tq0 q1\ng1\t\tq1 q2\ng2\t\tq2 q3\n";
+
+bool measure_examples(sublet::effort effort)
+{
+    bench::task_table table;
+    for (auto const& [name, text] : {std::pair{"workflow", example_workflow}, {"circuit", example_circuit}}) {
+        std::istringstream lines(text);
+        table.add(bench::measure_tasks(name, bench::read_tasks(lines, name), effort, {}));
+    }
+    return table.finish();
+}
+
+struct arguments {
+    std::size_t least = 1000, most = 1'000'000; ///< tasks of graphs that are made
+    bool is_smoke = false, grows = false;
+    sublet::effort effort = sublet::effort::balanced;
+    std::vector<std::string> networks, tasks; ///< files; the latter are files or folders of task graphs
+};
+
+sublet::effort effort_in(std::string const& word)
+{
+    if (word == "fast") return effort::fast;
+    if (word == "balanced") return effort::balanced;
+    if (word == "thorough") return effort::thorough;
+    return bench::number_in(word);
+}
+
+arguments read_arguments(int count, char** words)
+{
+    arguments args;
+    for (int i = 1; i != count; ++i) {
+        std::string const word = words[i];
+        auto operand = [&]() -> std::string {
+            if (i + 1 == count) throw std::runtime_error(word + " needs an operand");
+            return words[++i];
+        };
+        if (word == "--smoke") args.is_smoke = true;
+        else if (word == "--growth") args.grows = true;
+        else if (word == "--most") args.most = bench::number_in(operand());
+        else if (word == "--effort") args.effort = effort_in(operand());
+        else if (word.starts_with('-')) bench::refuse_option(word);
+        else (word.ends_with(".onnx") ? args.networks : args.tasks).push_back(word);
+    }
+    if (args.is_smoke) args.least = args.most = 100;
+    args.grows = args.grows || (args.networks.empty() && args.tasks.empty());
+    return args;
+}
+
+constexpr char usage[] = "usage: bench_ordering [--smoke] [--growth] [--most N]\n"
+                         "                      [--effort fast|balanced|thorough|N]\n"
+                         "                      [FILE.onnx | FILE.txt | FOLDER ...]\n";
 
 } // namespace
 
@@ -248,20 +168,20 @@ int main(int count, char** words)
 {
     try {
         if (bench::gives_help(count, words, usage)) return 0;
-        std::size_t most = 100'000;
-        std::vector<std::string> files;
-        for (int i = 1; i != count; ++i) {
-            if (std::strcmp(words[i], "--smoke") == 0) most = 1000;
-            else if (std::strcmp(words[i], "--most") == 0 && i + 1 != count)
-                most = bench::number_in(words[++i]);
-            else if (words[i][0] != '-') files.push_back(words[i]);
-            else bench::refuse_option(words[i]);
-        }
+        arguments const args = read_arguments(count, words);
+        bool is_good = true;
+        if (!args.networks.empty()) {
 #ifdef SUBLET_BENCH_READS_ONNX
-        if (!files.empty()) return measure_networks(files) ? 0 : 1;
+            is_good = measure_networks(args.networks, args.effort);
+#else
+            throw std::runtime_error(args.networks[0] +
+                                     ": this program was built without ONNX and reads no networks");
 #endif
-        measure_families(most);
-        return 0;
+        }
+        if (!args.tasks.empty()) is_good = bench::measure_task_files(args.tasks, args.effort) && is_good;
+        if (args.is_smoke) is_good = measure_examples(args.effort) && is_good;
+        if (args.grows) is_good = bench::measure_growth(args.least, args.most, args.effort) && is_good;
+        return is_good ? 0 : 1;
     } catch (std::exception const& e) {
         std::fprintf(stderr, "ordering: %s\n", e.what());
         return 2;

@@ -5,47 +5,68 @@
 /// The least peak of a small window from every set of finished nodes, by enumeration.
 
 #include <sublet/ordering/detail/order_window.hpp>
+#include <sublet/ordering/detail/peak_walk.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-/// By set (a bit per node): the least peak of the rest; `no_size` if the set is no down-set.
-inline std::vector<sublet::byte_count> min_peak_from(sublet::detail::order_window const& w)
+inline sublet::detail::peak_walk walk_of(sublet::detail::order_window const& w)
+{
+    return {w.graph, w.live_through, w.untouched_input_bytes, w.is_at_start};
+}
+
+/// Of a set of finished nodes (a bit per node).
+struct enumerated_set {
+    sublet::byte_count least = sublet::no_size; ///< peak of the rest; `no_size` if the set is no down-set
+    sublet::byte_count live = sublet::no_size;  ///< bytes
+};
+
+/// By set.
+inline std::vector<enumerated_set> enumerate_sets(sublet::detail::order_window const& w)
 {
     using namespace sublet;
-    using namespace sublet::detail;
     std::size_t const nodes = w.graph.nodes();
-    std::vector<std::vector<node_effect>> effects(std::size_t{1} << nodes);
-    std::vector<byte_count> live(effects.size(), no_size), least(effects.size(), no_size);
+    std::vector<std::vector<node_id>> order(std::size_t{1} << nodes); // that reaches the set
+    std::vector<std::vector<byte_count>> most(order.size());          // by node
+    std::vector<enumerated_set> sets(order.size());
     auto may_run = [&](std::size_t set, node_id n) {
         if ((set >> n & 1) != 0) return false;
         return std::all_of(w.graph.before[n].begin(), w.graph.before[n].end(),
                            [&](node_id b) { return (set >> b & 1) != 0; });
     };
-    down_set_walk walk(w);
-    auto nothing = [](node_id) {};
-    live[0] = walk.live();
-    for (std::size_t set = 0; set != effects.size(); ++set) {
-        if (live[set] == no_size) continue;
-        effects[set].resize(nodes);
+    sets[0].live = walk_of(w).live();
+    for (std::size_t set = 0; set != sets.size(); ++set) {
+        if (sets[set].live == no_size) continue;
+        detail::peak_walk walk = walk_of(w);
+        for (node_id n : order[set]) walk.run(n);
+        most[set].resize(nodes);
         for (node_id n = 0; n != nodes; ++n) {
             if (!may_run(set, n)) continue;
-            std::uint64_t const word = set;
-            if (nodes != 0) walk.move_to(&word, live[set], nothing, nothing);
-            effects[set][n] = walk.run(n);
-            live[set | std::size_t{1} << n] = effects[set][n].live_after;
+            most[set][n] = walk.run(n);
+            std::size_t const next = set | std::size_t{1} << n;
+            sets[next].live = walk.live();
+            order[next] = order[set];
+            order[next].push_back(n);
+            walk.step_back();
         }
     }
-    least.back() = 0;
-    for (std::size_t set = effects.size() - 1; set-- != 0;) {
-        if (live[set] == no_size) continue;
+    sets.back().least = 0;
+    for (std::size_t set = sets.size() - 1; set-- != 0;) {
+        if (sets[set].live == no_size) continue;
         for (node_id n = 0; n != nodes; ++n)
             if (may_run(set, n))
-                least[set] =
-                    std::min(least[set], std::max(effects[set][n].most, least[set | std::size_t{1} << n]));
+                sets[set].least =
+                    std::min(sets[set].least, std::max(most[set][n], sets[set | std::size_t{1} << n].least));
     }
-    return least;
+    return sets;
+}
+
+/// The least peak of the window.
+inline sublet::byte_count min_peak_of(sublet::detail::order_window const& w)
+{
+    return enumerate_sets(w)[0].least;
 }
 
 #endif

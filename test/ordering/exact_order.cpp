@@ -134,7 +134,7 @@ TEST_CASE("limits leave an order that is no worse and a valid lower bound")
         random_source pick{std::mt19937(seed)};
         order_graph const g = draw_operations(pick, 12, 11).graph();
         std::vector<node_id> const start = random_order(g, pick);
-        exact_node_order const r = exact_order(g, start, {.states = pick.below(30)});
+        exact_node_order const r = exact_order(g, start, {.work = pick.below(3000)});
         REQUIRE(is_order(g, r.order));
         REQUIRE(r.peak <= peak_of(g, start));
         REQUIRE(r.lower_bound <= min_peak_exhaustive(g));

@@ -58,7 +58,7 @@ TEST_CASE("an empty window has no peak, and one beyond the order is refused")
 TEST_CASE("a limit reached at once leaves the window as it was")
 {
     order_graph const g = picture(8); // results at the sinks are kept: no branch returns to its start level
-    window_order const w = exact_window(g, {0, 1, 2, 3, 4}, 1, 5, {.states = 0});
+    window_order const w = exact_window(g, {0, 1, 2, 3, 4}, 1, 5, {.work = 0});
     CHECK(w.order == std::vector<node_id>{1, 2, 3, 4});
     CHECK(!w.is_searched);
     CHECK(!w.is_optimal());
@@ -82,7 +82,7 @@ TEST_CASE("windows of random programs get their best order")
         peak_walk before(g);
         for (std::size_t i = 0; i != first; ++i) before.run(order[i]);
         std::span<node_id const> const window(order.data() + first, order.data() + last);
-        byte_count const least = min_peak_from(window_of(g, before, window))[0];
+        byte_count const least = min_peak_of(window_of(g, before, window));
 
         window_order const w = exact_window(g, before, window);
         REQUIRE(w.peak == least);
@@ -105,7 +105,7 @@ namespace {
 order_cuts cuts_of(order_graph const& g, std::vector<node_id> const& order)
 {
     order_window const w = window_of(g, peak_walk(g), std::span<node_id const>(order));
-    return cut_order(w, deferred_nodes(w));
+    return cut_order(moves_of(w, search_side::start));
 }
 
 order_graph graph_of(std::vector<std::vector<value_id>> const& uses)
@@ -164,7 +164,7 @@ TEST_CASE("the best orders of all segments give the best order of a random progr
             REQUIRE(cuts.first[i] < cuts.first[i + 1]);
             std::span<node_id const> const nodes(order.data() + cuts.first[i],
                                                  order.data() + cuts.first[i + 1]);
-            peak = std::max(peak, min_peak_from(window_of(g, walk, nodes))[0]);
+            peak = std::max(peak, min_peak_of(window_of(g, walk, nodes)));
             for (node_id n : nodes) walk.run(n);
         }
         REQUIRE(peak == min_peak_exhaustive(g));

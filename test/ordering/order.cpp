@@ -79,7 +79,7 @@ TEST_CASE("an empty program has an empty order, and a cyclic one has none")
 
 TEST_CASE("the best order of small programs is optimal, with a proof")
 {
-    unsigned const graphs = for_small_graphs(150, [&](order_graph const& g, random_source&) {
+    unsigned const graphs = for_small_graphs(150, [&](order_graph const& g, random_source& pick) {
         node_order const found = order(g);
         REQUIRE(is_order(g, found.order));
         CHECK(found.is_optimal());
@@ -87,7 +87,7 @@ TEST_CASE("the best order of small programs is optimal, with a proof")
         CHECK(found.peak == peak_of(g, found.order));
         CHECK(order(g).order == found.order);
         // With almost no search the order is still valid, and its bound holds.
-        order_limits const little{.exact = {.states = 3}, .improve = {.states = 5}};
+        order_limits const little{.work = pick.below(2000)};
         node_order const quick = order(g, little);
         CHECK(quick.peak >= found.peak);
         CHECK(quick.lower_bound <= found.peak);
@@ -103,8 +103,7 @@ TEST_CASE("orders of wide graphs are never worse than listed, and only a proved 
         random_source pick{std::mt19937(seed)};
         drawn_program const drawn = draw_operations(pick, 150, 150);
         order_graph const g = drawn.graph();
-        node_order const found = order(
-            g, {.exact = {.states = 500}, .improve = {.states = 2000, .window_states = 200, .widest = 30}});
+        node_order const found = order(g, {.work = 2'000'000});
         CHECK(is_order(g, found.order));
         CHECK(found.peak == peak_of(g, found.order));
         CHECK(found.peak < found.given_peak);

@@ -28,8 +28,8 @@ struct node_order : verdict {
         on_demand,     ///< backwards from the sinks: operands right before their user
         least_peak,    ///< the ready node that needs the fewest bytes first
         reversed,      ///< as least_peak, from the sinks to the sources
-        exact,         ///< by exact search among all orders
-        improved       ///< from one of these, by searching windows of it
+        exact,         ///< by a search among all orders
+        improved       ///< from one of these, by scheduling or searching parts of it again
     };
 
     std::vector<node_id> order; ///< every node once, each after its predecessors

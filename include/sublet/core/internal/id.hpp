@@ -49,7 +49,7 @@ template <integer I>
     return static_cast<std::uint32_t>(number);
 }
 
-enum class kind : std::uint8_t { node, value, step, position, buffer, slot, pool, program };
+enum class kind : std::uint8_t { node, value, step, position, buffer, slot, pool, program, move };
 
 template <kind K>
 class id;

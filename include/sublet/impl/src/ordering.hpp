@@ -9,15 +9,18 @@
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
 #else
 
-#include <sublet/ordering/impl/down_set_search.ipp>
+#include <sublet/ordering/impl/cone_order.ipp>
 #include <sublet/ordering/impl/exact_window.ipp>
+#include <sublet/ordering/impl/least_live.ipp>
 #include <sublet/ordering/impl/list_schedule.ipp>
 #include <sublet/ordering/impl/order.ipp>
 #include <sublet/ordering/impl/order_graph.ipp>
+#include <sublet/ordering/impl/order_moves.ipp>
 #include <sublet/ordering/impl/order_pipeline.ipp>
 #include <sublet/ordering/impl/order_window.ipp>
 #include <sublet/ordering/impl/orders.ipp>
 #include <sublet/ordering/impl/peak_walk.ipp>
+#include <sublet/ordering/impl/threshold_search.ipp>
 
 #endif
 #endif

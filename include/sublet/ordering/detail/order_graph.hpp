@@ -79,6 +79,25 @@ struct order_graph : verdict {
 ///     0: def a ──► 1: use a, def b ──► 3: use a, use b      a is live while 1 runs: in every order 0 runs
 ///         └──────► 2: use a, def c                          before 1 and 3 after it. The same holds for 2.
 
+/// A buffer that a node touches.
+struct touched_buffer {
+    buffer_id buffer;
+    step_id first, last; ///< of the node's steps that touch it
+    bool ends_early;     ///< its last touch only reads early
+    bool is_begun;       ///< live when the node begins
+    bool is_needed;      ///< live when the node has run
+};
+
+/// The buffers that each node touches, ascending; begun are the given ones, needed the kept ones.
+[[nodiscard]] csr_rows<node_id, touched_buffer> touches_of(order_graph const& g);
+
+/// The most bytes live while some consecutive steps of a node run, if `live_through` bytes are live
+/// throughout besides the buffers that the node touches, which ascend; of these, `live_through` contains
+/// those that are begun and needed. Complexity: O(steps + touches), and the pairs of the steps times
+/// log(touches).
+[[nodiscard]] byte_count bytes_while(order_graph const& g, step_range steps,
+                                     std::span<touched_buffer const> touched, byte_count live_through);
+
 /// Each node once, after its predecessors.  O(V + E)
 std::vector<node_id> any_order(order_graph const& g);
 

@@ -14,16 +14,14 @@
 
 namespace sublet::detail {
 
-/// The work of each stage of the pipeline, in counts.
+/// What the pipeline may do.
 struct order_limits {
-    least_peak_limits schedules = {};
-    /// Of the exact search; `exact_nodes` lowers its number of down-sets for large graphs.
-    order_search_limits exact = {.states = 20'000};
-    std::uint64_t exact_nodes = 50'000'000; ///< down-sets times nodes
-    improve_limits improve = {};
+    least_peak_limits schedules = {}; ///< at every effort
+    std::uint64_t work = 120'000'000; ///< touches, edges and words of sets to look at in searches, about
+    std::size_t bytes = std::size_t{256} << 20; ///< memory for sets, about
 };
 
-/// The default limits, scaled.
+/// The default limits, with the work scaled.
 [[nodiscard]] order_limits limits_of(effort work);
 
 /// By one rule, with a lower bound on every order.

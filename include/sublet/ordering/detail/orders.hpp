@@ -94,15 +94,16 @@ void schedule_again(order_incumbent& incumbent, order_graph const& g, order_grap
 ///               search                 5 4 6 7: 128, the least peak of this segment
 ///     0 1 2 3 | 5 4 6 7 | 8 9          96 and 64 are below that: no search needed
 ///
-/// Cuts the order at nodes that all orders pass (ordering/detail/exact_window.hpp), then searches the
-/// segments with a peak above the lower bound (ordering/detail/down_set_search.hpp), the highest first. If a
-/// limit is reached, the result is the best order and the best lower bound so far.
+/// Cuts the order at nodes that all orders pass, then searches the segments with a peak above the lower
+/// bound, the highest first (ordering/detail/exact_window.hpp). If the work is spent before, the result is
+/// the best order and the best lower bound so far.
 
 struct exact_order_report {
     std::size_t segments = 0; ///< independent parts of the order
     std::size_t longest = 0;  ///< nodes of the longest segment
     std::size_t searched = 0; ///< segments searched
-    std::uint64_t states = 0; ///< down-sets visited
+    std::uint64_t sets = 0;   ///< of finished nodes, as entered by the searches
+    std::uint64_t work = 0;   ///< touches, edges and words that were looked at
 };
 
 struct exact_node_order : node_order {
@@ -110,78 +111,16 @@ struct exact_node_order : node_order {
 };
 
 /// The order with the least peak. `start` is an initial order, by default the listed one; a better one saves
-/// work. Every few hundred sets the search calls `stop(peak so far, lower bound, sets)`, which returns true
-/// to end it.
+/// work.
 ///
 /// Requires:   `start` names every node once, each after its predecessors, or is empty.
-/// Ensures:    never a higher peak than `start`. The peak is least, and `is_optimal()` says so, unless a
-///             limit or `limits.floor` is reached. Deterministic.
+/// Ensures:    never a higher peak than `start`. The peak is least, and `is_optimal()` says so, unless the
+///             work is spent or `limits.floor` is reached. Deterministic.
 /// Complexity: exponential in the width of the graph in the worst case, linear in its length; at most
-///             `limits.states` down-sets are visited.
+///             `limits.work`, and what one search takes.
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
-template <class Stop>
-[[nodiscard]] exact_node_order exact_order(order_graph const& g, std::vector<node_id> const& start,
-                                           order_search_limits limits, Stop stop)
-{
-    exact_node_order result;
-    if (!result.refute(g)) return result;
-    result.order = topological(g);
-    result.given_peak = peak_of(g, result.order);
-    if (!start.empty()) result.order = start;
-    byte_count const start_peak = peak_of(g, result.order);
-    result.peak = start_peak;
-    result.lower_bound = order_lower_bound(g);
-    limits.floor = larger(limits.floor, result.lower_bound);
-    if (result.peak <= limits.floor) return result;
-
-    std::vector<std::size_t> first;
-    {
-        order_window const all = window_of(g, peak_walk(g), std::span<node_id const>(result.order));
-        order_cuts cuts = cut_order(all, deferred_nodes(all));
-        for (node_id& n : cuts.order) n = all.nodes[n];
-        result.order = std::move(cuts.order);
-        first = std::move(cuts.first);
-    }
-    std::size_t const segments = first.size() - 1;
-    result.report.segments = segments;
-    std::vector<byte_count> peak(segments, 0);
-    std::size_t highest = 0;
-    {
-        peak_walk walk(g);
-        for (std::size_t i = 0; i != segments; ++i) {
-            for (std::size_t at = first[i]; at != first[i + 1]; ++at)
-                peak[i] = larger(peak[i], walk.run(result.order[at]));
-            result.report.longest = larger(result.report.longest, first[i + 1] - first[i]);
-            if (peak[i] > peak[highest]) highest = i;
-        }
-    }
-    auto search = [&](peak_walk const& walk, std::size_t i) {
-        std::span<node_id const> const nodes{result.order.data() + first[i],
-                                             result.order.data() + first[i + 1]};
-        order_search_limits left = limits;
-        left.states = limits.states - smaller(limits.states, result.report.states);
-        window_order const found = exact_window(window_of(g, walk, nodes), left, stop);
-        for (std::size_t k = 0; k != found.order.size(); ++k) result.order[first[i] + k] = found.order[k];
-        peak[i] = found.peak;
-        result.lower_bound = larger(result.lower_bound, found.lower_bound);
-        limits.floor = larger(limits.floor, peak[i]); // the other segments need not be lower
-        result.report.states += found.states;
-        ++result.report.searched;
-    };
-    for (bool is_first : {true, false}) { // the highest first, since it bounds the others
-        peak_walk walk(g);
-        for (std::size_t i = 0; i != segments && !(is_first && i > highest); ++i) {
-            if (peak[i] > limits.floor && (!is_first || i == highest)) search(walk, i);
-            for (std::size_t at = first[i]; at != first[i + 1]; ++at) walk.run(result.order[at]);
-        }
-    }
-    result.peak = peak_of(g, result.order);
-    if (result.peak < start_peak) result.found_by = node_order::method::exact;
-    return result;
-}
-
 [[nodiscard]] exact_node_order exact_order(order_graph const& g, std::vector<node_id> const& start = {},
-                                           order_search_limits const& limits = {});
+                                           order_search_limits limits = {});
 
 // --- improve order ---------------------------------------------------------------------------------------
 
@@ -199,21 +138,20 @@ template <class Stop>
 /// programming and local search methods to solve vehicle routing problems", CP 1998.
 
 struct improve_limits {
-    std::uint64_t states = 20'000;       ///< down-sets visited at most, by all searches together
-    std::uint64_t window_states = 1'000; ///< by one search
+    std::uint64_t work = 40'000'000;       ///< touches, edges and words looked at, by all searches together
+    std::uint64_t window_work = 2'000'000; ///< by one search
     std::size_t widest = 72;             ///< nodes of a window
     std::uint32_t rounds = 4;            ///< of searches and schedules
     least_peak_limits schedules = {};    ///< limits of rescheduling the whole order; with the floor
 };
 
-/// Requires:   `order` names every node once, each after its predecessors; or the graph has an error,
-///             which the result then reports.
-/// Ensures:    never a higher peak than `order` or the listed order. The same on every platform.
-/// Complexity: the searches visit at most `limits.states` down-sets; each window also costs the touches of
-///             its nodes and of the nodes between it and the window before.
+/// Offers better orders to `incumbent`. Returns the work.
+///
+/// Complexity: the searches take at most `limits.work`; each window also costs the touches of its nodes, and
+///             of those between it and the window before.
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more.
-[[nodiscard]] node_order improve_order(order_graph const& g, std::vector<node_id> order,
-                                       improve_limits const& limits = {});
+std::uint64_t improve_order(order_graph const& g, order_incumbent& incumbent,
+                            improve_limits const& limits = {});
 
 } // namespace sublet::detail
 

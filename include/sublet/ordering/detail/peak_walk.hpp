@@ -14,18 +14,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace sublet::detail {
 
 /// The work budget of an order search, in counts and not in seconds.
 struct order_search_limits {
-    static constexpr std::uint64_t work_per_state = 4096; ///< touches and edges of the nodes tried
-
-    /// Down-sets at most. `work_per_state` units of work count as one, which matters in dense graphs.
-    std::uint64_t states = 1'000'000;
-    std::size_t bytes = std::size_t{256} << 20; ///< memory for these sets, about
-    byte_count floor = 0;                       ///< the search stops at a peak as low as this
+    std::uint64_t work = std::uint64_t{1} << 30; ///< touches, edges and words of sets to look at, about
+    std::size_t bytes = std::size_t{256} << 20;  ///< memory for sets, about
+    byte_count floor = 0;                        ///< the search stops at a peak as low as this
 };
 
 // --- topological -----------------------------------------------------------------------------------------
@@ -66,6 +64,15 @@ struct order_search_limits {
 class peak_walk {
 public:
     explicit peak_walk(order_graph const& g);
+    /// Of a window, with more bytes live throughout, and others live while its first node runs, if that is
+    /// the first of the program.
+    peak_walk(order_graph const& g, byte_count live_through, byte_count first_bytes, bool is_at_start)
+        : peak_walk(g)
+    {
+        live_ += live_through + first_bytes;
+        untouched_input_bytes_ += first_bytes;
+        steps_ = is_at_start ? 0 : 1;
+    }
 
     [[nodiscard]] byte_count live() const { return live_; }
     [[nodiscard]] byte_count peak() const { return peak_; }
@@ -123,6 +130,15 @@ public:
     /// any order. Requires: the graph outlives this object.
     explicit order_incumbent(order_graph const& g, byte_count floor = 0);
 
+    /// Starts with an order that was found.
+    /// Requires: it has no error.
+    order_incumbent(order_graph const& g, node_order found) : g_(g), best_(std::move(found)) {}
+
+    /// No order has a lower peak than `bound`.
+    void raise_bound(byte_count bound)
+    {
+        best_.lower_bound = smaller(larger(best_.lower_bound, bound), best_.peak);
+    }
     /// Returns whether the order is better than all before; among equal peaks the first stays.
     bool offer(std::vector<node_id> order, node_order::method method);
     bool offer_reversed(std::vector<node_id> const& mirrored, node_order::method method)
@@ -131,12 +147,15 @@ public:
     }
 
     [[nodiscard]] node_order const& best() const { return best_; }
+    /// How many better orders were offered.
+    [[nodiscard]] std::size_t changes() const { return changes_; }
     /// No order can be better.
     [[nodiscard]] bool is_settled() const { return !best_ || best_.peak <= best_.lower_bound; }
 
 private:
     order_graph const& g_;
     node_order best_;
+    std::size_t changes_ = 0;
 };
 
 } // namespace sublet::detail

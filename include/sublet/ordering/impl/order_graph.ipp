@@ -200,21 +200,70 @@ SUBLET_DECL std::vector<node_id> any_order(order_graph const& g)
     return order;
 }
 
-/// A buffer that a node touches.
-struct touched_buffer {
-    buffer_id buffer;
-    step_id first, last; ///< of the node's steps that touch it
-    bool ends_early;     ///< its last touch only reads early
-    bool is_begun;       ///< live when the node begins, in every order
-    bool is_needed;      ///< live when the node has run, in every order
-};
-
-/// The most bytes live while a node runs, if `live_through` bytes are live throughout, besides the buffers
-/// that it touches, which ascend.
-SUBLET_DECL byte_count node_lower_bound(order_graph const& g, node_id n,
-                                        std::span<touched_buffer const> touched, byte_count live_through)
+SUBLET_DECL csr_rows<node_id, touched_buffer> touches_of(order_graph const& g)
 {
-    step_range const steps = g.steps[n];
+    csr_rows<node_id, touched_buffer> result;
+    table<buffer_id, std::size_t> seen(g.buffers(), 0); // its index in `own`, and 1
+    std::vector<touched_buffer> own;
+    for (node_id n = 0; n != g.nodes(); ++n) {
+        own.clear();
+        auto add_touch = [&](buffer_id b, step_id s, bool is_early) {
+            if (seen[b] == 0) {
+                own.push_back({b, s, s, is_early, g.is_given[b] != 0, g.is_kept[b] != 0});
+                seen[b] = own.size();
+            } else {
+                own[seen[b] - 1].last = s;
+                own[seen[b] - 1].ends_early = is_early;
+            }
+        };
+        for (step_id s = g.steps[n].first; s != g.steps[n].last; ++s) {
+            for (buffer_id b : g.held[s]) add_touch(b, s, false);
+            for (buffer_id b : g.early[s]) add_touch(b, s, true);
+        }
+        std::sort(own.begin(), own.end(),
+                  [](touched_buffer const& a, touched_buffer const& b) { return a.buffer < b.buffer; });
+        for (touched_buffer const& t : own) {
+            seen[t.buffer] = 0;
+            result.append(t);
+        }
+        result.close_row();
+    }
+    return result;
+}
+
+SUBLET_DECL byte_count bytes_while(order_graph const& g, step_range steps,
+                                   std::span<touched_buffer const> touched, byte_count live_through)
+{
+    auto touch_of = [&](buffer_id b) -> touched_buffer const* {
+        std::size_t const at =
+            partition_point(touched.size(), [&](std::size_t i) { return touched[i].buffer >= b; });
+        return at != touched.size() && touched[at].buffer == b ? &touched[at] : nullptr;
+    };
+    std::vector<overwrite_pair> candidates;
+    auto saved_in = [&](step_id s) {
+        candidates.clear();
+        for (overwrite_pair const& pair : g.pairs_of(s)) {
+            touched_buffer const *const in = touch_of(pair.in), *const out = touch_of(pair.out);
+            bool const can_be = (in == nullptr || (!in->is_needed && in->last == s && !in->ends_early)) &&
+                                (out == nullptr || (!out->is_begun && out->first == s));
+            if (can_be) candidates.push_back(pair);
+        }
+        if (candidates.size() == 1) return candidates[0].saved;
+        byte_count sum = 0;
+        if (!candidates.empty())
+            for (std::uint32_t i : match_overwrites(candidates)) sum += candidates[i].saved;
+        return sum;
+    };
+    if (steps.last - steps.first == 1) {
+        step_id const s = steps.first;
+        for (touched_buffer const& t : touched) {
+            if (t.is_begun && t.is_needed) continue; // counted in `live_through`
+            bool const is_begun = t.is_begun || t.first <= s;
+            bool const is_held = t.is_needed || t.last > s || (t.last == s && !t.ends_early);
+            if (is_begun && is_held) live_through += g.size[t.buffer];
+        }
+        return live_through - saved_in(s);
+    }
     std::vector<byte_count> begin_bytes(steps.last - steps.first + 1, 0), end_bytes(begin_bytes.size(), 0);
     for (touched_buffer const& t : touched) {
         if (t.is_begun && t.is_needed) continue; // counted in `live_through`
@@ -224,25 +273,10 @@ SUBLET_DECL byte_count node_lower_bound(order_graph const& g, node_id n,
         begin_bytes[first - steps.first] += g.size[t.buffer];
         end_bytes[last - steps.first] += g.size[t.buffer];
     }
-    auto touch_of = [&](buffer_id b) -> touched_buffer const* {
-        std::size_t const at =
-            partition_point(touched.size(), [&](std::size_t i) { return touched[i].buffer >= b; });
-        return at != touched.size() && touched[at].buffer == b ? &touched[at] : nullptr;
-    };
     byte_count most = 0;
-    std::vector<overwrite_pair> candidates;
     for (step_id s = steps.first; s != steps.last; ++s) {
         live_through = live_through + begin_bytes[s - steps.first] - end_bytes[s - steps.first];
-        candidates.clear();
-        for (overwrite_pair const& pair : g.pairs_of(s)) {
-            touched_buffer const *const in = touch_of(pair.in), *const out = touch_of(pair.out);
-            bool const can_be = (in == nullptr || (!in->is_needed && in->last == s && !in->ends_early)) &&
-                                (out == nullptr || (!out->is_begun && out->first == s));
-            if (can_be) candidates.push_back(pair);
-        }
-        byte_count saved = 0;
-        for (std::uint32_t i : match_overwrites(candidates)) saved += candidates[i].saved;
-        most = larger(most, live_through - saved);
+        most = larger(most, live_through - saved_in(s));
     }
     return most;
 }
@@ -250,29 +284,12 @@ SUBLET_DECL byte_count node_lower_bound(order_graph const& g, node_id n,
 SUBLET_DECL byte_count max_node_lower_bound(order_graph const& g)
 {
     std::size_t const nodes = g.nodes(), buffers = g.buffers();
-    // The touches of each node, each buffer once, ascending.
-    std::vector<touched_buffer> touches;
+    std::vector<touched_buffer> touches; // of each node, ascending by buffer
     table<node_id, std::size_t> first_touch(1, 0);
-    {
-        table<buffer_id, std::size_t> seen(buffers, 0); // its index in `touches`, and 1
-        for (node_id n = 0; n != nodes; ++n) {
-            auto add_touch = [&](buffer_id b, step_id s, bool is_early) {
-                if (seen[b] <= first_touch.back()) {
-                    touches.push_back({b, s, s, is_early, g.is_given[b] != 0, g.is_kept[b] != 0});
-                    seen[b] = touches.size();
-                } else {
-                    touches[seen[b] - 1].last = s;
-                    touches[seen[b] - 1].ends_early = is_early;
-                }
-            };
-            for (step_id s = g.steps[n].first; s != g.steps[n].last; ++s) {
-                for (buffer_id b : g.held[s]) add_touch(b, s, false);
-                for (buffer_id b : g.early[s]) add_touch(b, s, true);
-            }
-            std::sort(touches.begin() + static_cast<std::ptrdiff_t>(first_touch.back()), touches.end(),
-                      [](touched_buffer const& a, touched_buffer const& b) { return a.buffer < b.buffer; });
-            first_touch.push_back(touches.size());
-        }
+    csr_rows<node_id, touched_buffer> const rows = touches_of(g);
+    for (node_id n = 0; n != nodes; ++n) {
+        touches.insert(touches.end(), rows[n].begin(), rows[n].end());
+        first_touch.push_back(touches.size());
     }
 
     table<node_id, byte_count> live_through(nodes, 0);
@@ -321,7 +338,7 @@ SUBLET_DECL byte_count max_node_lower_bound(order_graph const& g)
     for (node_id n = 0; n != nodes; ++n) {
         std::span<touched_buffer const> const node_touches{touches.data() + first_touch[n],
                                                            touches.data() + first_touch[n + 1]};
-        most = larger(most, node_lower_bound(g, n, node_touches, live_through[n]));
+        most = larger(most, bytes_while(g, g.steps[n], node_touches, live_through[n]));
     }
     return most;
 }

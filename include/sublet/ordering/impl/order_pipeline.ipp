@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 
-/// The bound of each stage becomes the floor of the next, at which its search stops. The exact search has as
-/// many down-sets as the nodes of the graph leave it, and the windows start from whichever order is lower.
+/// Threshold searches, cones and windows take turns, each from the best order so far and with four times the
+/// work of the turn before; the bound of each is the floor of the next.
 
 #include <sublet/core/internal/arithmetic.hpp>
 #include <sublet/impl/config.hpp>
+#include <sublet/ordering/detail/cone_order.hpp>
 #include <sublet/ordering/detail/order_pipeline.hpp>
 
 #include <cstdint>
@@ -40,38 +41,45 @@ SUBLET_DECL node_order order(order_graph const& g, node_order::method method)
 SUBLET_DECL order_limits limits_of(effort work)
 {
     order_limits limits;
-    for (std::uint64_t* budget : {&limits.schedules.nodes, &limits.exact.states, &limits.exact_nodes,
-                                  &limits.improve.states, &limits.improve.window_states})
-        *budget = work.of(*budget);
+    limits.work = work.of(limits.work);
     return limits;
 }
 
 SUBLET_DECL node_order order(order_graph const& g, order_limits limits)
 {
     if (!g || g.nodes() == 0) return least_peak(g);
-    byte_count const floor = larger(limits.schedules.floor, order_lower_bound(g));
-    limits.schedules.floor = floor;
-    node_order best = least_peak(g, limits.schedules);
-    if (best.is_optimal()) return best;
+    limits.schedules.floor = larger(limits.schedules.floor, order_lower_bound(g));
+    order_incumbent incumbent(g, least_peak(g, limits.schedules));
+    if (incumbent.is_settled() || limits.work == 0) return incumbent.best();
 
-    limits.exact.states = smaller(limits.exact.states, limits.exact_nodes / g.nodes());
-    node_order exact = exact_order(g, best.order, limits.exact);
-    byte_count const bound = larger(floor, exact.lower_bound);
-    auto keep_better = [&](node_order other) {
-        if (other.peak < best.peak) {
-            best.order = std::move(other.order);
-            best.peak = other.peak;
-            best.found_by = other.found_by;
-        }
-        best.lower_bound = smaller(bound, best.peak);
-    };
-    keep_better(std::move(exact));
-    if (best.is_optimal()) return best;
-
-    limits.improve.schedules = limits.schedules;
-    limits.improve.schedules.floor = bound;
-    keep_better(improve_order(g, best.order, limits.improve));
-    return best;
+    order_window const all = window_of(g, peak_walk(g), topological(g));
+    order_moves const from_start = moves_of(all, search_side::start),
+                      from_end = moves_of(all, search_side::end);
+    cone_search cones(g, from_start, from_end);
+    // A round is the begin of one with more work, so that more work is never worse.
+    std::uint64_t left = limits.work;
+    std::size_t rescheduled = 0; // after so many changes of the best order
+    for (std::uint64_t share = 1'000'000; left != 0 && !incumbent.is_settled(); share *= 4) {
+        auto spend = [&](std::uint64_t work) { left -= smaller(left, larger(work, std::uint64_t{1})); };
+        exact_node_order found = exact_order(
+            g, incumbent.best().order,
+            {.work = smaller(share, left), .bytes = limits.bytes, .floor = incumbent.best().lower_bound});
+        spend(found.report.work);
+        incumbent.raise_bound(found.lower_bound);
+        incumbent.offer(std::move(found.order), node_order::method::exact);
+        if (incumbent.is_settled() || left == 0) break;
+        spend(cones.improve(incumbent, smaller(share, left)));
+        if (incumbent.is_settled() || left == 0) break;
+        improve_limits windows;
+        windows.work = smaller(share, left);
+        windows.window_work = share / 16;
+        windows.schedules = limits.schedules;
+        windows.schedules.floor = incumbent.best().lower_bound;
+        if (incumbent.changes() == rescheduled) windows.schedules.schedules = 0; // they would be the same
+        spend(improve_order(g, incumbent, windows));
+        rescheduled = incumbent.changes();
+    }
+    return incumbent.best();
 }
 
 } // namespace sublet::detail

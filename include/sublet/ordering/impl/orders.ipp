@@ -6,6 +6,7 @@
 
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
+#include <sublet/ordering/detail/least_live.hpp>
 #include <sublet/ordering/detail/list_schedule.hpp>
 #include <sublet/ordering/detail/orders.hpp>
 
@@ -155,9 +156,75 @@ SUBLET_DECL node_order least_peak(order_graph const& g, least_peak_limits const&
 // --- exact order -----------------------------------------------------------------------------------------
 
 SUBLET_DECL exact_node_order exact_order(order_graph const& g, std::vector<node_id> const& start,
-                                         order_search_limits const& limits)
+                                         order_search_limits limits)
 {
-    return exact_order(g, start, limits, [](byte_count, byte_count, std::uint64_t) { return false; });
+    exact_node_order result;
+    if (!result.refute(g)) return result;
+    result.order = topological(g);
+    result.given_peak = peak_of(g, result.order);
+    if (!start.empty()) result.order = start;
+    byte_count const start_peak = peak_of(g, result.order);
+    result.peak = start_peak;
+    result.lower_bound = order_lower_bound(g);
+    limits.floor = larger(limits.floor, result.lower_bound);
+    if (result.peak <= limits.floor) return result;
+
+    std::vector<std::size_t> first;
+    {
+        order_window const all = window_of(g, peak_walk(g), std::span<node_id const>(result.order));
+        order_moves const moves = moves_of(all, search_side::start);
+        table<node_id, byte_count> most_of_node; // while it runs in this order
+        peak_walk walk(g);
+        for (node_id n : result.order) most_of_node.push_back(walk.run(n));
+        table<move_id, byte_count> most_of;
+        for (move_id m = 0; m != moves.size(); ++m) most_of.push_back(most_of_node[moves.nodes[m].back()]);
+        cut_bound const bound = find_cut_bound(moves, most_of, result.lower_bound, limits.work / 16);
+        result.lower_bound = bound.bytes;
+        result.report.work = bound.work;
+        limits.floor = larger(limits.floor, result.lower_bound);
+        if (result.peak <= limits.floor) return result;
+        order_cuts cuts = cut_order(moves);
+        for (node_id& n : cuts.order) n = all.nodes[n];
+        result.order = std::move(cuts.order);
+        first = std::move(cuts.first);
+    }
+    std::size_t const segments = first.size() - 1;
+    result.report.segments = segments;
+    std::vector<byte_count> peak(segments, 0);
+    std::size_t highest = 0;
+    {
+        peak_walk walk(g);
+        for (std::size_t i = 0; i != segments; ++i) {
+            for (std::size_t at = first[i]; at != first[i + 1]; ++at)
+                peak[i] = larger(peak[i], walk.run(result.order[at]));
+            result.report.longest = larger(result.report.longest, first[i + 1] - first[i]);
+            if (peak[i] > peak[highest]) highest = i;
+        }
+    }
+    auto search = [&](peak_walk const& walk, std::size_t i) {
+        std::span<node_id const> const nodes{result.order.data() + first[i],
+                                             result.order.data() + first[i + 1]};
+        order_search_limits left = limits;
+        left.work = limits.work - smaller(limits.work, result.report.work);
+        window_order const found = exact_window(g, walk, nodes, left);
+        for (std::size_t k = 0; k != found.order.size(); ++k) result.order[first[i] + k] = found.order[k];
+        peak[i] = found.peak;
+        result.lower_bound = larger(result.lower_bound, found.lower_bound);
+        limits.floor = larger(limits.floor, peak[i]); // the other segments need not be lower
+        result.report.sets += found.sets;
+        result.report.work += found.work;
+        ++result.report.searched;
+    };
+    for (bool is_first : {true, false}) { // the highest first, since it bounds the others
+        peak_walk walk(g);
+        for (std::size_t i = 0; i != segments && !(is_first && i > highest); ++i) {
+            if (peak[i] > limits.floor && (!is_first || i == highest)) search(walk, i);
+            for (std::size_t at = first[i]; at != first[i + 1]; ++at) walk.run(result.order[at]);
+        }
+    }
+    result.peak = peak_of(g, result.order);
+    if (result.peak < start_peak) result.found_by = node_order::method::exact;
+    return result;
 }
 
 // --- improve order ---------------------------------------------------------------------------------------
@@ -165,9 +232,9 @@ SUBLET_DECL exact_node_order exact_order(order_graph const& g, std::vector<node_
 /// An order with the live bytes at each node, and window searches on it.
 class order_neighborhood {
 public:
-    /// `states` is the budget of down-sets for all searches, and is counted down.
-    order_neighborhood(order_graph const& g, std::vector<node_id> order, std::uint64_t& states)
-        : g_(g), walk_(g), order_(std::move(order)), left_(states)
+    /// `work` is the budget of all searches, and is counted down.
+    order_neighborhood(order_graph const& g, std::vector<node_id> order, std::uint64_t& work)
+        : g_(g), walk_(g), order_(std::move(order)), left_(work)
     {
         for (node_id n : order_) peak_at_.push_back(walk_.run(n));
     }
@@ -201,11 +268,11 @@ private:
         while (walk_.ran() > first) walk_.step_back();
         while (walk_.ran() < first) walk_.run(order_[walk_.ran()]);
         order_search_limits limits_left;
-        limits_left.states = smaller(left_, limits.window_states);
+        limits_left.work = smaller(left_, limits.window_work);
         limits_left.floor = larger(outside, limits.schedules.floor);
         window_order const found = exact_window(
             g_, walk_, std::span<node_id const>(order_).subspan(first, last - first), limits_left);
-        left_ -= smaller(left_, larger(found.states, std::uint64_t{1}));
+        left_ -= smaller(left_, larger(found.work, std::uint64_t{1}));
         if (found.peak >= inside) return false;
         for (std::size_t i = 0; i != found.order.size(); ++i) {
             order_[first + i] = found.order[i];
@@ -221,23 +288,20 @@ private:
     std::uint64_t& left_;
 };
 
-SUBLET_DECL node_order improve_order(order_graph const& g, std::vector<node_id> order,
-                                     improve_limits const& limits)
+SUBLET_DECL std::uint64_t improve_order(order_graph const& g, order_incumbent& incumbent,
+                                        improve_limits const& limits)
 {
-    order_incumbent incumbent(g, limits.schedules.floor);
-    if (!incumbent.best()) return incumbent.best();
-    incumbent.offer(std::move(order), node_order::method::improved);
-    order_graph const mirror = mirrored(g);
-    std::uint64_t left = limits.states;
+    if (incumbent.is_settled()) return 0;
+    std::uint64_t left = limits.work;
     for (std::uint32_t round = 0; round != limits.rounds && left != 0 && !incumbent.is_settled(); ++round) {
         byte_count const before = incumbent.best().peak;
         order_neighborhood segments(g, incumbent.best().order, left);
         while (segments.lower_peak(limits)) {}
         incumbent.offer(segments.order(), node_order::method::improved);
-        schedule_again(incumbent, g, mirror, limits.schedules);
+        if (limits.schedules.schedules != 0) schedule_again(incumbent, g, mirrored(g), limits.schedules);
         if (incumbent.best().peak == before) break;
     }
-    return incumbent.best();
+    return limits.work - left;
 }
 
 } // namespace sublet::detail

@@ -155,6 +155,7 @@ SUBLET_DECL bool order_incumbent::offer(std::vector<node_id> order, node_order::
     best_.order = std::move(order);
     best_.peak = peak;
     best_.found_by = method;
+    ++changes_;
     return true;
 }
 
