@@ -120,6 +120,53 @@ std::vector<grown_file> grown_programs(std::size_t bytes)
     return files;
 }
 
+/// Documents of version 1.5 up to that size, of tasks or files that `item` writes.
+std::string grown_wfformat(std::size_t bytes, std::string const& begin, std::string const& end,
+                           std::string (*item)(std::size_t))
+{
+    return grown_text(bytes, R"({"schemaVersion": "1.5", "workflow": {"specification": {)" + begin + item(0),
+                      [&](std::size_t i) { return ',' + item(i + 1); }) +
+           end + "}}}";
+}
+
+std::vector<grown_file> grown_workflows(std::size_t bytes)
+{
+    random_source d(3);
+    std::vector<grown_file> files;
+    files.push_back({"chain.txt", grown_text(bytes, "0\t0:1\t\n", [](std::size_t i) {
+                         return name_of(i + 1) + '\t' + name_of(i + 1) + ":1\t" + name_of(i) + '\n';
+                     })});
+    files.push_back({"star.txt", grown_text(bytes, "0\t0:1\t\n", [](std::size_t i) {
+                         return name_of(i + 1) + '\t' + name_of(i + 1) + ":1\t0\n";
+                     })});
+    files.push_back({"random.txt", grown_text(bytes, "0\t0:1\t\n", [&](std::size_t i) {
+                         std::string const one = name_of(d.below(i + 1)), other = name_of(d.below(i + 1));
+                         return name_of(i + 1) + '\t' + name_of(i + 1) + ':' + std::to_string(i % 97) + '\t' +
+                                one + ' ' + other + '\n';
+                     })});
+    files.push_back(
+        {"inputs.txt", grown_text(bytes, "a\t\t", [](std::size_t i) { return name_of(i) + ":9 "; }) + '\n'});
+    files.push_back({"circle.txt", grown_text(bytes, "0\t0:1\t1\n", [](std::size_t i) {
+                                       return name_of(i + 1) + '\t' + name_of(i + 1) + ":1\t" +
+                                              name_of(i + 2) + '\n';
+                                   }) + "a circle\n"});
+    files.push_back({"tasks.json", grown_wfformat(bytes, R"("tasks": [)", "]", [](std::size_t i) {
+                         return R"({"id": ")" + name_of(i) + "\"}";
+                     })});
+    files.push_back({"parents.json", grown_wfformat(bytes, R"("tasks": [)", "]", [](std::size_t i) {
+                         return R"({"id": ")" + name_of(i) + R"(", "children": [")" + name_of(i + 1) + "\"]}";
+                     })});
+    files.push_back(
+        {"files.json", grown_wfformat(bytes, R"("tasks": [{"id": "a"}], "files": [)", "]", [](std::size_t i) {
+             return R"({"id": ")" + name_of(i) + R"(", "sizeInBytes": 1})";
+         })});
+    files.push_back({"members.json", grown_text(bytes, "{\"\": 0", [](std::size_t i) {
+                                         return ",\"" + name_of(i) + "\":0";
+                                     }) + "}"});
+    files.push_back({"deep.json", std::string(bytes, '[')});
+    return files;
+}
+
 void declare(onnx::ValueInfoProto& info, std::string const& name, std::vector<std::int64_t> const& size)
 {
     info.set_name(name);
@@ -426,6 +473,7 @@ std::vector<grown_file> grown_files(std::string_view program, std::size_t bytes)
     if (program == "pack") return grown_tables(bytes);
     if (program == "memonger") return grown_nets(bytes);
     if (program == "transpiler") return grown_programs(bytes);
+    if (program == "workflow") return grown_workflows(bytes);
     std::vector<grown_file> files = grown_models(bytes);
     if (program == "plan_model") add_grown_flat(bytes, files);
     return files;
@@ -452,6 +500,15 @@ std::vector<grown_file> boasting_files(std::string_view program)
                                 "var 1 float32 9223372036854775807\nop R 0 -> 1\n");
         text("block.prog", "block -1\nvar 0 float32 4\nop w 0 -> 0 block=18446744073709551615\n");
         text("parent.prog", "block 4294967295\nvar 0 float32 4\nop R 0 -> 0\n");
+    } else if (program == "workflow") {
+        for (char const* size : {"4611686018427387903", "4611686018427387904", "18446744073709551615"})
+            text("sizes.txt", "a\tf:" + std::string(size) + "\t\nb\tg:" + size + "\tf h:" + size + '\n');
+        text("largest.txt", "a\tf:4611686018427387903 g:4611686018427387903 h:4611686018427387903\t\n");
+        for (char const* size : {"-1", "1e30", "1e999", "18446744073709551615", "4611686018427387903"})
+            text("sizes.json",
+                 R"({"schemaVersion": "1.5", "workflow": {"specification": {"tasks": [{"id": "a",
+                 "inputFiles": ["f"]}], "files": [{"id": "f", "sizeInBytes": )" +
+                     std::string(size) + "}]}}}");
     } else {
         auto model = [&](char const* name, auto change) {
             onnx::ModelProto made = model_with_input();

@@ -8,6 +8,7 @@
 #include "../plan_model/program.hpp"
 #include "../run_network/program.hpp"
 #include "../transpiler/program.hpp"
+#include "../workflow/program.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -26,6 +27,7 @@ constexpr program programs[] = {
     {"pack", pack::run_program, "0123", 128 << 20},
     {"memonger", memonger::run_program, "02", 512 << 20}, // it colours up to 20 million edges
     {"transpiler", transpiler::run_program, "02", 64 << 20},
+    {"workflow", workflow::run_program, "02", 128 << 20},
 };
 
 /// A program may allocate so many bytes for a byte of a file, and for a byte of the limit of a run.

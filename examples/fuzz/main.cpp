@@ -299,7 +299,7 @@ mutant draw_mutant(arguments const& args, random_source& d)
 {
     auto is_flat = [](std::filesystem::path const& file) { return file.extension() == ".tflite"; };
     bool const reads_models =
-        args.program != "pack" &&
+        args.program != "pack" && args.program != "workflow" &&
         !(!args.files.empty() && std::all_of(args.files.begin(), args.files.end(), is_flat));
     if (!args.files.empty() && (!reads_models || d.percent(50))) {
         std::filesystem::path const from = d.one_of(args.files);

@@ -277,7 +277,7 @@ void mutate_numbers(std::string& bytes, random_source& d)
 void mutate_words(std::string& text, random_source& d)
 {
     for (int times = d.between(1, 4); times != 0; --times) {
-        auto const all = pieces_of(text, d.percent(30) ? "\n" : " \n,=@:-");
+        auto const all = pieces_of(text, d.percent(30) ? "\n" : " \t\n,=@:-");
         if (all.empty()) {
             text += d.one_of(odd_words);
             continue;

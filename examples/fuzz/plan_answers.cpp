@@ -334,6 +334,48 @@ std::vector<std::string> words_of_mode(std::string const& mode, std::string cons
     return words;
 }
 
+namespace {
+
+/// The count of a row that workflow prints with `--unit units`.
+std::optional<std::uint64_t> count_of_row(std::string const& text, std::string const& name)
+{
+    std::size_t const row = text.find('\n' + name + ' '), unit = text.find(" units", row);
+    if (row == text.npos || unit == text.npos) return std::nullopt;
+    std::size_t const number = text.rfind(' ', unit - 1) + 1;
+    return number_in(text.substr(number, unit - number));
+}
+
+/// What is wrong with an answer of workflow.
+std::string mistake_in_workflow(std::vector<std::string> const& words, outcome const& result)
+{
+    if (std::find(words.begin(), words.end(), "--order") != words.end())
+        return result.out.empty() ? "prints no task" : "";
+    auto const count = [&](char const* name) { return count_of_row(result.out, name); };
+    for (char const* name : {"listed", "search", "bound", "arena"})
+        if (!count(name)) return std::string("prints no row of ") + name;
+    if (count("search") > count("listed")) return "the search is worse than the listed order";
+    if (count("bound") > count("search")) return "the search is below the bound";
+    if (count("arena") < count("search")) return "the arena is smaller than the peak";
+    for (std::size_t i = 1; i != words.size(); ++i) {
+        if (words[i - 1] == "--svg" && !is_xml(contents_of(words[i])))
+            return "the picture is not well-formed";
+        if (words[i - 1] != "--csv") continue;
+        auto const table = read_table(contents_of(words[i]));
+        std::uint64_t sum = 0;
+        for (std::size_t r = 1; r != table.size(); ++r) sum += number_in(table[r].at(3)).value_or(0);
+        figures const reported = {{"buffers", std::to_string(table.size() - 1)},
+                                  {"naive_bytes", std::to_string(sum)},
+                                  {"arena_bytes", std::to_string(*count("arena"))}};
+        bool const is_small = table.size() < 5000; // pairs of rows are compared
+        if (auto const wrong = mistake_in_csv(contents_of(words[i]), reported, is_small, std::nullopt);
+            !wrong.empty())
+            return wrong;
+    }
+    return {};
+}
+
+} // namespace
+
 std::vector<std::string> modes_of(std::string const& program, bool is_tflite)
 {
     if (program == "plan_model") {
@@ -361,6 +403,11 @@ std::vector<std::string> modes_of(std::string const& program, bool is_tflite)
                 "--minimize --input FILE --time-limit 100ms --output OUT.tflm --trace OUT.json",
                 "--minimize --input FILE --time-limit 100ms --format idealloc --output OUT.csv",
                 "--minimize --input TABLE --time-limit 100ms --pins FILE --output OUT.tflm"};
+    if (program == "workflow")
+        return {"FILE --unit units --csv OUT.csv --svg OUT.svg",
+                "FILE --unit units --csv OUT.csv --inputs staged --outputs dropped --effort fast",
+                "FILE --inputs ignored --missing-size 7 --effort 1000 --order",
+                "FILE --unit units --missing-size 4611686018427387903 --effort 0"};
     if (program == "transpiler")
         return {"memory_optimize FILE --print --log", "memory_optimize FILE --level 1 --all-grads --print",
                 "release_memory FILE --print"};
@@ -379,6 +426,7 @@ std::string mistake_about_damaged(std::string const& program, std::vector<std::s
     if (program == "plan_model" && result.status == 0) return mistake_in_plan(words, result, std::nullopt);
     if (program == "plan_model" && result.status == 1 && !is_asked_to_fit)
         return "is neither correct nor refused";
+    if (program == "workflow" && result.status == 0) return mistake_in_workflow(words, result);
     if (program == "run_network" && result.out.find("DIFFERENT") != result.out.npos)
         return "the results are not identical";
     return {};

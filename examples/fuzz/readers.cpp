@@ -28,6 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(unsigned char const* data, std::size_t siz
     std::string const ending = called->name == "pack"         ? ".csv"
                                : called->name == "memonger"   ? ".net"
                                : called->name == "transpiler" ? ".prog"
+                               : called->name == "workflow"   ? ".json"
                                                               : ".onnx";
     std::string const file = (work / "input").string() + ending;
     std::string const bytes(data + 1, data + size);
