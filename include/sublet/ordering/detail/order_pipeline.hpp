@@ -17,7 +17,8 @@ namespace sublet::detail {
 /// What the pipeline may do.
 struct order_limits {
     least_peak_limits schedules = {}; ///< at every effort
-    std::uint64_t work = 120'000'000; ///< touches, edges and words of sets to look at in searches, about
+    /// Touches, edges and words of sets to look at in searches, about: eight rounds.
+    std::uint64_t work = 131'070'000;
     std::size_t bytes = std::size_t{256} << 20; ///< memory for sets, about
 };
 

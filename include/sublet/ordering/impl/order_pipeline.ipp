@@ -56,28 +56,29 @@ SUBLET_DECL node_order order(order_graph const& g, order_limits limits)
     order_moves const from_start = moves_of(all, search_side::start),
                       from_end = moves_of(all, search_side::end);
     cone_search cones(g, from_start, from_end);
-    // A round is the begin of one with more work, so that more work is never worse.
+    // The same rounds at every effort, and none in part: what more work finds is never worse.
+    std::uint64_t const one_pass = g.nodes() + g.after.items() + g.held.items();
     std::uint64_t left = limits.work;
     std::size_t rescheduled = 0; // after so many changes of the best order
-    for (std::uint64_t share = 1'000'000; left != 0 && !incumbent.is_settled(); share *= 4) {
-        auto spend = [&](std::uint64_t work) { left -= smaller(left, larger(work, std::uint64_t{1})); };
-        exact_node_order found = exact_order(
-            g, incumbent.best().order,
-            {.work = smaller(share, left), .bytes = limits.bytes, .floor = incumbent.best().lower_bound});
-        spend(found.report.work);
-        incumbent.raise_bound(found.lower_bound);
-        incumbent.offer(std::move(found.order), node_order::method::exact);
-        if (incumbent.is_settled() || left == 0) break;
-        spend(cones.improve(incumbent, smaller(share, left)));
-        if (incumbent.is_settled() || left == 0) break;
+    for (std::uint64_t share = 2000; share <= left / 3 && !incumbent.is_settled(); share *= 4) {
+        if (share < one_pass) continue;
+        left -= 3 * share;
+        cones.improve(incumbent, share);
+        if (incumbent.is_settled()) break;
         improve_limits windows;
-        windows.work = smaller(share, left);
+        windows.work = share;
         windows.window_work = share / 16;
         windows.schedules = limits.schedules;
         windows.schedules.floor = incumbent.best().lower_bound;
         if (incumbent.changes() == rescheduled) windows.schedules.schedules = 0; // they would be the same
-        spend(improve_order(g, incumbent, windows));
+        improve_order(g, incumbent, windows);
         rescheduled = incumbent.changes();
+        if (incumbent.is_settled()) break;
+        exact_node_order found =
+            exact_order(g, incumbent.best().order,
+                        {.work = share, .bytes = limits.bytes, .floor = incumbent.best().lower_bound});
+        incumbent.raise_bound(found.lower_bound);
+        incumbent.offer(std::move(found.order), node_order::method::exact);
     }
     return incumbent.best();
 }
