@@ -90,6 +90,13 @@ TEST_CASE("windows of random programs get their best order")
         REQUIRE(w.is_optimal());
         REQUIRE(w.is_searched);
         byte_count const was = peak_of(g, order);
+        order_search_limits little{.work = pick.below(3000)};
+        if (pick.below(3) == 0) little.floor = least + pick.below(10);
+        window_order const stopped = exact_window(g, before, window, little);
+        REQUIRE(stopped.lower_bound <= least);
+        REQUIRE(stopped.peak >= least);
+        REQUIRE(stopped.peak <= exact_window(g, before, window, {.work = 0}).peak);
+        if (stopped.is_searched) REQUIRE(stopped.peak <= std::max(least, little.floor));
         for (std::size_t i = first; i != last; ++i) order[i] = w.order[i - first];
         REQUIRE(is_order(g, order));
         REQUIRE(peak_of(g, order) <= was);

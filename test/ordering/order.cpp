@@ -10,6 +10,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace this_test {
@@ -94,6 +96,26 @@ TEST_CASE("the best order of small programs is optimal, with a proof")
         CHECK(quick.peak <= quick.given_peak);
     });
     CHECK(graphs > rounds(100));
+}
+
+TEST_CASE("more work gives no higher peak and no lower bound")
+{
+    std::size_t better = 0;
+    for (unsigned seed = 1; seed != rounds(60); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        order_graph const g = draw_operations(pick, 60, 60).graph();
+        node_order last = order(g, {.work = 0});
+        for (std::uint64_t work = 10'000; work <= 10'000'000; work *= 10) {
+            CAPTURE(work);
+            node_order found = order(g, {.work = work});
+            CHECK(found.peak <= last.peak);
+            CHECK(found.lower_bound >= last.lower_bound);
+            better += found.peak < last.peak;
+            last = std::move(found);
+        }
+    }
+    CHECK(better > rounds(30));
 }
 
 TEST_CASE("orders of wide graphs are never worse than listed, and only a proved order is called optimal")
