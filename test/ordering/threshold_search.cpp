@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <set>
@@ -134,6 +135,73 @@ TEST_CASE("windows of random programs have an order at a threshold exactly if en
     CHECK(found > rounds(5000));
     CHECK(refuted > rounds(3000));
     CHECK(above < found / 20);
+}
+
+namespace {
+
+/// Searches a program at thresholds around its least peak, from either end.
+void check_thresholds(order_graph const& g)
+{
+    order_window const w = whole(g);
+    byte_count const least = min_peak_of(w);
+    for (search_side side : {search_side::start, search_side::end}) {
+        order_moves const moves = moves_of(w, side);
+        threshold_search search(moves);
+        for (byte_count t = least - std::min<byte_count>(least, 10); t != least + 6; ++t) {
+            CAPTURE(t);
+            threshold_result const r = search.search(t, no_limit, std::size_t{1} << 30);
+            REQUIRE(r.how != outcome::stopped);
+            if (r.how == outcome::refuted) {
+                REQUIRE(t < least);
+                REQUIRE(r.least_refused > t);
+                REQUIRE(r.least_refused <= least);
+            } else if (side == search_side::start) {
+                REQUIRE(peak_in(w, r.order) <= t);
+            }
+        }
+    }
+}
+
+} // namespace
+
+TEST_CASE("a set that a commit drops may be entered again")
+{
+    std::vector<std::vector<value_id>> const uses{{}, {0}, {1}, {0}, {2}, {3, 4}, {5, 0}, {5}};
+    std::vector<byte_count> const bytes{11, 4, 18, 7, 1, 16, 16, 14};
+    std::vector<value_role> role(8, value_role::intermediate);
+    role[7] = value_role::output;
+    check_thresholds(order_graph_of(sequence(
+                                        8, 8, [&](step_id s) -> auto& { return uses[s]; },
+                                        [](step_id s) { return std::vector<value_id>{+s}; }),
+                                    {.bytes = bytes, .role = role}));
+}
+
+TEST_CASE("inputs are live while the first step runs, whichever that is")
+{
+    for (unsigned seed = 1; seed != rounds(500); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        std::uint32_t const inputs = 1 + pick.below(5), steps = 4 + pick.below(4);
+        std::vector<byte_count> bytes;
+        std::vector<value_role> role;
+        for (std::uint32_t v = 0; v != inputs + steps; ++v) {
+            bytes.push_back(1 + pick.below(16));
+            role.push_back(v < inputs ? value_role::input : value_role::intermediate);
+        }
+        std::vector<std::vector<value_id>> uses(steps), early(steps);
+        for (std::uint32_t s = 0; s != steps; ++s)
+            for (std::uint32_t k = pick.below(3); k != 0; --k) {
+                value_id const v = pick.below(inputs + s);
+                (v < inputs && pick.below(3) == 0 ? early : uses)[s].push_back(v);
+            }
+        check_thresholds(order_graph_of(sequence(steps, bytes.size(),
+                                                 [&](step_id s, effect_sink& sink) {
+                                                     for (value_id v : uses[s]) sink.use(v);
+                                                     for (value_id v : early[s]) sink.use_early(v);
+                                                     sink.def(inputs + s);
+                                                 }),
+                                        {.bytes = bytes, .role = role}));
+    }
 }
 
 TEST_CASE("work and memory end a search, and the same work gives the same result")
