@@ -99,6 +99,9 @@ TEST_CASE("windows of random programs get their best order")
         if (stopped.is_searched) REQUIRE(stopped.peak <= std::max(least, little.floor));
         for (std::size_t i = first; i != last; ++i) order[i] = w.order[i - first];
         REQUIRE(is_order(g, order));
+        // The best order is never replaced by a worse one.
+        for (std::uint64_t work = 100; work < 2000; work *= 2)
+            REQUIRE(exact_window(g, before, window, {.work = work}).peak == least);
         REQUIRE(peak_of(g, order) <= was);
         better += peak_of(g, order) < was;
     }

@@ -122,12 +122,13 @@ TEST_CASE("between two sets the largest with the fewest live bytes is found, fro
 
 TEST_CASE("while a move runs, those before it have run and those after it have not")
 {
-    // 0 writes 64 and 8 bytes; 1 makes 100 of the 8; 2 reads these and the 64, which are live while 1 runs.
-    std::vector<std::vector<value_id>> const uses{{}, {1}, {0, 2}}, defs{{0, 1}, {2}, {}};
+    // 0 writes 64 and 8 bytes, and one that nothing reads; 1 makes 100 of the 8; 2 reads these and the 64,
+    // which are live while 1 runs.
+    std::vector<std::vector<value_id>> const uses{{}, {1}, {0, 2}}, defs{{0, 1, 3}, {2}, {}};
     order_graph const g =
         order_graph_of(sequence(
-                           3, 3, [&](step_id s) { return uses[s]; }, [&](step_id s) { return defs[s]; }),
-                       {.bytes = std::vector<byte_count>{64, 8, 100}});
+                           3, 4, [&](step_id s) { return uses[s]; }, [&](step_id s) { return defs[s]; }),
+                       {.bytes = std::vector<byte_count>{64, 8, 100, 1}});
     order_window const w = whole(g);
     order_moves const moves = moves_of(w, search_side::start);
     table<move_id, byte_count> const most_of(moves.size(), no_limit);
