@@ -26,14 +26,13 @@ SUBLET_DECL node_order order(order_graph const& g, node_order::method method)
     case node_order::method::breadth_first: result.order = breadth_first(g); break;
     case node_order::method::depth_first: result.order = depth_first_order(g); break;
     case node_order::method::on_demand: result.order = on_demand(g); break;
-    case node_order::method::least_peak: result = least_peak(g); break;
+    case node_order::method::least_peak:
+        return least_peak(g, {.floor = order_lower_bound(g)}); // as the search begins
     case node_order::method::exact: return exact_order(g);
     default: break;
     }
-    if (method != node_order::method::least_peak) {
-        result.peak = peak_of(g, result.order);
-        result.found_by = method;
-    }
+    result.peak = peak_of(g, result.order);
+    result.found_by = method;
     result.lower_bound = order_lower_bound(g);
     return result;
 }
