@@ -52,8 +52,8 @@ template <detail::listed L>
 ///             lower peak; `lower_bound` is proved in any case. The same program gives the same order on
 ///             every platform.
 /// Complexity: at most 32 schedules, O((V + E) buffers / 64 + touches) for the lower bound, and the touches,
-///             edges and words of sets that `options.effort` allows: none if it is fast, 1.2 * 10^8 if
-///             balanced, about half a second.
+///             edges and words of sets that `options.effort` allows: none if it is fast, 2 * 10^8 if
+///             balanced, up to half a second. Sets take at most about 64 MiB.
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more, or if `options.order`
 ///             does not name every node once.
 [[nodiscard]] node_order order(snapshot const& p, plan_options const& options);

@@ -18,8 +18,8 @@ namespace sublet::detail {
 struct order_limits {
     least_peak_limits schedules = {}; ///< at every effort
     /// Touches, edges and words of sets to look at in searches, about: eight rounds.
-    std::uint64_t work = 131'070'000;
-    std::size_t bytes = std::size_t{256} << 20; ///< memory for sets, about
+    std::uint64_t work = 196'605'000;
+    std::size_t bytes = std::size_t{64} << 20; ///< memory for sets, about
 };
 
 /// The default limits, with the work scaled.

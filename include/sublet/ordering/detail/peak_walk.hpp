@@ -22,7 +22,7 @@ namespace sublet::detail {
 /// The work budget of an order search, in counts and not in seconds.
 struct order_search_limits {
     std::uint64_t work = std::uint64_t{1} << 30; ///< touches, edges and words of sets to look at, about
-    std::size_t bytes = std::size_t{256} << 20;  ///< memory for sets, about
+    std::size_t bytes = std::size_t{64} << 20;   ///< memory for sets, about
     byte_count floor = 0;                        ///< the search stops at a peak as low as this
 };
 

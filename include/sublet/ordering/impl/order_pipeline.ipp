@@ -59,7 +59,7 @@ SUBLET_DECL node_order order(order_graph const& g, order_limits limits)
     std::uint64_t const one_pass = g.nodes() + g.after.items() + g.held.items();
     std::uint64_t left = limits.work;
     std::size_t rescheduled = 0; // after so many changes of the best order
-    for (std::uint64_t share = 2000; share <= left / 3 && !incumbent.is_settled(); share *= 4) {
+    for (std::uint64_t share = 3000; share <= left / 3 && !incumbent.is_settled(); share *= 4) {
         if (share < one_pass) continue;
         left -= 3 * share;
         cones.improve(incumbent, share);

@@ -122,7 +122,7 @@ SUBLET_DECL void schedule_again(order_incumbent& incumbent, order_graph const& g
         byte_count const peak = incumbent.best().peak;
         // A goal just below the peak keeps most of the order, a low goal finds a different one.
         byte_count const goals[] = {peak - 1, peak - peak / 16, peak - peak / 4};
-        schedule_rule const rule{larger(limits.floor, goals[round / 2 % 3]), false};
+        schedule_rule const rule{goals[round / 2 % 3], false};
         std::vector<node_id> order = incumbent.best().order;
         bool const from_end = round % 2 != 0;
         if (from_end) order = {order.rbegin(), order.rend()};
@@ -145,11 +145,18 @@ SUBLET_DECL node_order least_peak(order_graph const& g, least_peak_limits const&
     offer([](order_graph const& x) { return breadth_first(x); }, node_order::method::breadth_first);
     if (incumbent.is_settled()) return incumbent.best();
     order_graph const mirror = mirrored(g);
-    incumbent.offer(list_schedule(g, topological(g), {limits.floor, true}), node_order::method::least_peak);
-    if (!incumbent.is_settled())
-        incumbent.offer_reversed(list_schedule(mirror, topological(mirror), {limits.floor, true}),
-                                 node_order::method::reversed);
-    schedule_again(incumbent, g, mirror, limits, 2);
+    std::uint32_t made = 0;
+    for (byte_count goal :
+         {limits.floor, byte_count{0}}) { // up to the bound for nothing, or only the peak so far
+        if (made != 0 && (limits.floor == 0 || limits.nodes / 4 < g.nodes())) break;
+        if (!incumbent.is_settled())
+            incumbent.offer(list_schedule(g, topological(g), {goal, true}), node_order::method::least_peak);
+        if (!incumbent.is_settled())
+            incumbent.offer_reversed(list_schedule(mirror, topological(mirror), {goal, true}),
+                                     node_order::method::reversed);
+        made += 2;
+    }
+    schedule_again(incumbent, g, mirror, limits, made);
     return incumbent.best();
 }
 
