@@ -727,6 +727,58 @@ TEST_CASE("what a step says too early, or of a value that is there, is said by n
     CHECK(printed(plan_memory(pointers).error()).find("value 'null' is used") == 0);
 }
 
+TEST_CASE("a listing is ordered by each rule, whatever its handles are")
+{
+    std::vector<tensor> tensors(4);
+    auto check = [](auto list, auto handle_of) {
+        list.step("wide").make(handle_of(0), {.bytes = 8});
+        list.step("grow").read(handle_of(0)).make(handle_of(1), {.bytes = 96});
+        list.step("other").read(handle_of(0)).make(handle_of(2), {.bytes = 8});
+        list.step("sum").read(handle_of(1)).make(handle_of(3), {.bytes = 8});
+        list.step("end").read(handle_of(2)).read(handle_of(3));
+        using rule = node_order::method;
+        for (rule by : {rule::listed, rule::longest_path, rule::breadth_first, rule::depth_first,
+                        rule::on_demand, rule::least_peak, rule::exact}) {
+            node_order const found = order(list, by);
+            REQUIRE(found);
+            CHECK(found.order.size() == 5);
+            CHECK(found.lower_bound <= found.peak);
+        }
+        CHECK(order(list, rule::exact).is_optimal());
+        CHECK(order(list).peak == order(list, rule::exact).peak);
+        CHECK_THROWS_AS((void)order(list, rule::improved), precondition_error);
+        list.order = order(list).order;
+        CHECK(plan_memory(list).report().lower_bound_bytes == order(list).peak);
+    };
+    check(listing<int>(), [](int i) { return i; });
+    check(listing<std::string>(), [](int i) { return "value " + std::to_string(i); });
+    check(listing<tensor const*>(), [&](int i) -> tensor const* { return &tensors[unsigned(i)]; });
+    check(listing<numbered>(), [](int i) { return numbered{i}; });
+}
+
+TEST_CASE("a step may be none: it converts to false, and nothing can be said of it")
+{
+    listing<int>::step_ref last;
+    CHECK(!last);
+    CHECK(last.id() == no_step);
+    CHECK_THROWS_WITH_AS(last.read(1), "sublet: a step of no listing is changed", precondition_error);
+    CHECK_THROWS_AS(last.make(1, {.bytes = 8}), precondition_error);
+    listing<int> blocks, list;
+    CHECK_THROWS_AS(last.read_at_end_of(blocks.block(), 1), precondition_error);
+    CHECK_THROWS_AS(last.may_recompute(), precondition_error);
+    CHECK_THROWS_AS(last.may_overwrite(1, 2), precondition_error);
+    CHECK_THROWS_WITH_AS(list.step().wait_for(last), "sublet: a listing is given a step of no listing",
+                         precondition_error);
+    for (int i = 0; i != 3; ++i) { // a chain of steps
+        auto step = list.step();
+        if (last) step.wait_for(last);
+        last = step;
+    }
+    CHECK(last);
+    CHECK(last.id() == 3);
+    CHECK(dependences(list).edges() == 2);
+}
+
 TEST_CASE("a listing refuses contradictions and steps that are over")
 {
     listing<int> list;

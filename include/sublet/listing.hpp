@@ -78,11 +78,15 @@ public:
         node_id number_;
     };
 
-    /// A step, until the next one begins. Calls may come in any order; each returns the step.
+    /// A step, until the next one begins. Calls may come in any order; each returns the step. By default
+    /// none: converts to false.
     ///
-    /// Throws: precondition_error if another step has begun.
+    /// Throws: precondition_error if another step has begun, or for no step.
     class step_ref {
     public:
+        step_ref() = default;
+        /// It is a step of a listing.
+        explicit operator bool() const { return list_ != nullptr; }
         /// Reads h and holds its storage until the step ends.
         step_ref& read(Handle const& h) { return touch_value(h, touch::access::use); }
         /// Reads h before anything is written: a result may take its storage in this step.
@@ -92,20 +96,20 @@ public:
         /// The same, and describes h.
         step_ref& make(Handle const& h, value_facts const& facts)
         {
-            return touch_id(list_->facts_.describe(h, facts, number_), touch::access::def);
+            return touch_id(open().facts_.describe(h, facts, number_), touch::access::def);
         }
         /// Makes h, of which no byte has contents yet: several steps write them, through views. A planner
         /// refuses a read of bytes that no step has written.
         step_ref& allocate(Handle const& h, value_facts const& facts = {})
         {
-            return touch_id(list_->facts_.describe(h, facts, number_), touch::access::allocate);
+            return touch_id(open().facts_.describe(h, facts, number_), touch::access::allocate);
         }
         /// Makes h, a view of `of` that begins at byte `offset` of it. No byte is read or written, unless the
         /// step reads or writes h, too: it reads the bytes as they are before it writes.
         step_ref& view(Handle const& h, Handle const& of, byte_count offset = 0,
                        value_facts const& facts = {})
         {
-            return touch_id(list_->facts_.describe_view(h, of, offset, facts, number_), touch::access::view);
+            return touch_id(open().facts_.describe_view(h, of, offset, facts, number_), touch::access::view);
         }
         /// Reads and writes the bytes of h, which is there already: in place or, if h is a view, a part.
         step_ref& write(Handle const& h) { return touch_value(h, touch::access::write); }
@@ -113,24 +117,23 @@ public:
         /// step has to read the one and make the other: program() refuses the pair otherwise.
         step_ref& may_overwrite(Handle const& in, Handle const& out)
         {
-            list_->expect_open(number_);
-            list_->record_.overwrites.push_back({number_, list_->facts_.add(in), list_->facts_.add(out)});
+            open().record_.overwrites.push_back({number_, list_->facts_.add(in), list_->facts_.add(out)});
             return *this;
         }
         /// The step is a function of what it reads, without other effects: advise_memory() may run it again.
         /// Without this call, or if `is_so` is false, it runs once.
         step_ref& may_recompute(bool is_so = true)
         {
-            list_->expect_open(number_);
-            if (is_so) list_->record_.say(detail::effect_record::recomputable);
+            detail::effect_record& record = open().record_;
+            if (is_so) record.say(detail::effect_record::recomputable);
             return *this;
         }
         /// The step changes no bytes: what it reads, such as a shape, only tells which views it makes.
         /// Without this call, a step that reads values and only makes views of others is refused.
         step_ref& only_views(bool is_so = true)
         {
-            list_->expect_open(number_);
-            if (is_so) list_->record_.say(detail::effect_record::only_views);
+            detail::effect_record& record = open().record_;
+            if (is_so) record.say(detail::effect_record::only_views);
             return *this;
         }
         /// This step begins after another has ended, for a reason other than data.
@@ -139,8 +142,7 @@ public:
         ///         there edges order them.
         step_ref& wait_for(step_ref const& other)
         {
-            list_->expect_open(number_);
-            SUBLET_EXPECTS(list_->block_begin_.empty(), "sublet: wait_for is for listings without blocks");
+            SUBLET_EXPECTS(open().block_begin_.empty(), "sublet: wait_for is for listings without blocks");
             list_->expect_own(other.list_, "step");
             SUBLET_EXPECTS(other.number_ != number_, "sublet: step % of a listing waits for itself", number_);
             list_->edges_.push_back({node_id::of(+other.number_), node_id::of(+number_)}); // each is a node
@@ -150,32 +152,36 @@ public:
         /// Throws: precondition_error for a block of another listing, and in a listing without blocks.
         step_ref& read_at_end_of(block_ref pred, Handle const& h)
         {
-            list_->expect_open(number_);
-            SUBLET_EXPECTS(!list_->block_begin_.empty(),
+            SUBLET_EXPECTS(!open().block_begin_.empty(),
                            "sublet: read_at_end_of is for listings with blocks");
             list_->expect_own(pred.list_, "block");
             auto const node = node_id::of(list_->block_begin_.size() - 1);
             list_->record_.edge_uses.push_back({node, pred.number_, list_->facts_.add(h)});
             return *this;
         }
-        /// The number of the step, from 0 in the order of the list.
+        /// The number of the step, from 0 in the order of the list; `no_step` for none.
         [[nodiscard]] step_id id() const { return number_; }
 
     private:
         friend class listing;
         step_ref(listing& list, step_id number) : list_(&list), number_(number) {}
+        listing& open()
+        {
+            SUBLET_EXPECTS(list_ != nullptr, "sublet: a step of no listing is changed");
+            list_->expect_open(number_);
+            return *list_;
+        }
         step_ref& touch_value(Handle const& h, touch::access kind)
         {
-            return touch_id(list_->facts_.add(h), kind);
+            return touch_id(open().facts_.add(h), kind);
         }
         step_ref& touch_id(value_id v, touch::access kind)
         {
-            list_->expect_open(number_);
             list_->record_.add({v, kind});
             return *this;
         }
-        listing* list_;
-        step_id number_;
+        listing* list_ = nullptr;
+        step_id number_ = no_step;
     };
 
     // Options of the whole plan: as in plan_options.
@@ -519,7 +525,8 @@ private:
     }
     void expect_own(listing const* of, char const* what) const
     {
-        SUBLET_EXPECTS(of == this, "sublet: a listing is given a % of another listing", what);
+        SUBLET_EXPECTS(of == this, "sublet: a listing is given a % of % listing", what,
+                       of == nullptr ? "no" : "another");
     }
     bool ends_in_empty_block() const { return !block_begin_.empty() && block_begin_.back() == steps(); }
     /// A value of the listing; the advisor's program has others after them.
