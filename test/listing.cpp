@@ -756,6 +756,32 @@ TEST_CASE("a listing is ordered by each rule, whatever its handles are")
     check(listing<numbered>(), [](int i) { return numbered{i}; });
 }
 
+TEST_CASE("an order prints its peak, its rule, its proof and its steps by name, or why there is none")
+{
+    listing<std::string> list;
+    list.step("a").make("a", {.bytes = 8});
+    list.step("b").make("b", {.bytes = 2048});
+    list.step("ends a").read("a");
+    list.step().read("b");
+    CHECK(printed(order(list, node_order::method::exact)) ==
+          "2 KiB by exact search instead of 2.01 KiB as listed; proved lowest: no order goes below 2 KiB; "
+          "order: a, ends a, b, 3");
+    CHECK(printed(order(list, node_order::method::listed)) ==
+          "2.01 KiB as listed; not proved lowest: no order goes below 2 KiB; order: a, b, ends a, 3");
+    CHECK(printed(order(list.program(), list.options(), node_order::method::listed)) ==
+          "2.01 KiB as listed; not proved lowest: no order goes below 2 KiB; order: 0, 1, 2, 3");
+    CHECK(printed(order(listing<int>())) == "0 B as listed; proved lowest: no order goes below 0 B");
+
+    list.step("again").make("a");
+    std::string const twice = "value 'a' is written at step 'again' and is already defined: make each "
+                              "version a value of its own first";
+    CHECK(printed(dependences(list).error()) == twice);
+    listing<std::string> cyclic;
+    cyclic.step("x").read("b").make("a", {.bytes = 8});
+    cyclic.step("y").read("a").make("b", {.bytes = 8});
+    CHECK(printed(order(cyclic)) == "no order: step 'y' waits for itself: the order has a cycle");
+}
+
 TEST_CASE("a step may be none: it converts to false, and nothing can be said of it")
 {
     listing<int>::step_ref last;

@@ -443,10 +443,12 @@ public:
         detail::handle_numbers<Handle> numbers_;
     };
 
-    /// The result of a planner for this listing, with handles and names; or of a checker, with names.
+    /// The result of a planner for this listing, with handles and names; or of a checker or an order, with
+    /// names.
     template <class Result>
     [[nodiscard]] auto named(Result result) const
     {
+        if constexpr (requires { result.found_by; }) name_steps(result.names);
         if constexpr (requires { result.figures; }) {
             if (!result) name_all(result.figures.error(), result);
         } else {
@@ -546,6 +548,15 @@ private:
             auto const one = result.spilled.steps[s];
             return one.kind == kind::original || one.kind == kind::rematerialize ? one.step : no_step;
         } else return s;
+    }
+    /// The name of each step, or its number, ending with '\0'.
+    void name_steps(std::vector<char>& names) const
+    {
+        for (step_id s = 0; s != steps(); ++s) {
+            for (char c : step_names()(s))
+                if (c != '\0') names.push_back(c);
+            names.push_back('\0');
+        }
     }
     template <class Result>
     void name_all(counterexample& why, Result const& result) const
