@@ -714,9 +714,9 @@ TEST_CASE("what a step says too early, or of a value that is there, is said by n
     listing<std::string> early;
     early.step("write").write("x");
     early.step("make").make("x", {.bytes = 8});
-    std::string const why = "value 'x' is used at ";
-    CHECK(printed(plan_memory(early).error()) == why + "position 0 ('write') before anything defines it");
-    CHECK(printed(plan_concurrent(early).error()) == why + "step 'write' before anything defines it");
+    std::string const why = "value 'x' is used at ", later = ", listed before step 'make', which makes it";
+    CHECK(printed(plan_memory(early).error()) == why + "position 0 ('write')" + later);
+    CHECK(printed(plan_concurrent(early).error()) == why + "step 'write'" + later);
     listing<std::string> given;
     given.facts("w", {.bytes = 8, .role = value_role::external});
     given.step("set").make("w");
@@ -780,6 +780,107 @@ TEST_CASE("an order prints its peak, its rule, its proof and its steps by name, 
     cyclic.step("x").read("b").make("a", {.bytes = 8});
     cyclic.step("y").read("a").make("b", {.bytes = 8});
     CHECK(printed(order(cyclic)) == "no order: step 'y' waits for itself: the order has a cycle");
+}
+
+TEST_CASE("a reader that is listed before its writer is refused by every planner, and mended by an order")
+{
+    listing<std::string> list;
+    list.step("late").read("x").make("y", {.bytes = 4});
+    list.step("early").make("x", {.bytes = 4});
+    list.step("end").read("y").make("z", {.bytes = 4});
+    listing<std::string> chained = list; // the same, with an edge
+    auto beside = chained.step("beside");
+    chained.step("last").read("z").wait_for(beside);
+    auto const affine = list.by_handle([](std::string const&) { return affine_bytes{4, 4}; });
+    auto each = [&](listing<std::string> const& of, auto see) {
+        see("plan_memory", plan_memory(of));
+        see("plan_concurrent", plan_concurrent(of));
+        see("plan_with_handoffs", plan_with_handoffs(of, {.workers = 2}));
+        see("plan_symbolic", plan_symbolic(of, {.bytes = affine, .max_batch = 4}));
+        see("advise_memory", advise_memory(of));
+        see("lifetimes", lifetimes(of));
+        see("dependences", dependences(of));
+        see("share_slots", share_slots(of));
+    };
+    auto see_refused = [](char const* call, auto const& result) {
+        CAPTURE(call);
+        REQUIRE(!result);
+        counterexample const& why = result.error();
+        CHECK(why.what == fault::used_undefined);
+        REQUIRE(why.as<counterexample::access>());
+        CHECK(why.as<counterexample::access>()->maker == 1);
+        CHECK(why.as<counterexample::access>()->has_order);
+        std::string const said = printed(why);
+        CHECK(said.find("value 'x' is used at ") != std::string::npos);
+        CHECK(
+            said.find(", listed before step 'early', which makes it: order() finds an order that can run") !=
+            std::string::npos);
+    };
+    auto see_planned = [](char const* call, auto const& result) {
+        CAPTURE(call);
+        CHECK(bool(result));
+    };
+    each(list, see_refused);
+    each(chained, see_refused);
+    see_refused("plan_flow", plan_flow(list)); // runs as listed, so it takes no order
+
+    snapshot const program = list.program();
+    auto const nested = plan_nested(program_tree{program}, std::vector{list});
+    REQUIRE(!nested);
+    CHECK(printed(nested.error())
+              .find("listed before step 1, which makes it: order() finds an order that can run") !=
+          std::string::npos);
+
+    node_order const found = order(list);
+    REQUIRE(found);
+    CHECK(!found.listed);
+    CHECK(printed(found.listed.error()) == "value 'x' is used at step 'late', listed before step 'early', "
+                                           "which makes it: order() finds an order "
+                                           "that can run");
+    CHECK(printed(found).find("; the listed order cannot run: value 'x' is used at step 'late'") !=
+          std::string::npos);
+    listing<std::string> mended = list;
+    mended.order = found.order;
+    each(mended, see_planned);
+    CHECK(order(mended).listed);
+    CHECK(check_plan(mended, plan_memory(mended).plan));
+    CHECK(check_concurrent_plan(list, plan_concurrent(mended).plan)); // valid in every order that data allow
+    memory_plan listed = plan_memory(mended).plan;
+    listed.order.clear();
+    CHECK(printed(check_plan(list, listed)) ==
+          "value 'x' is used at position 0 ('late'), listed before step 'early', which makes it");
+}
+
+TEST_CASE(
+    "of a reader before its writer no order is promised where none can run, and where numbers are no order")
+{
+    listing<std::string> cyclic;
+    cyclic.step("late").read("x").make("y", {.bytes = 4});
+    cyclic.step("early").read("y").make("x", {.bytes = 4});
+    CHECK(printed(plan_memory(cyclic).error()) ==
+          "value 'x' is used at position 0 ('late'), listed before step 'early', which makes it");
+    CHECK(!order(cyclic));
+
+    listing<std::string> changed; // the write keeps its place in the list
+    changed.step("late").write("x");
+    changed.step("early").make("x", {.bytes = 4});
+    std::string const before = ", listed before step 'early', which makes it";
+    CHECK(printed(plan_memory(changed).error()) == "value 'x' is used at position 0 ('late')" + before);
+    CHECK(printed(plan_concurrent(changed).error()) == "value 'x' is used at step 'late'" + before);
+    CHECK(printed(order(changed).error()) == "value 'x' is used at step 'late'" + before);
+
+    // Node 0 reads what node 1 makes. A list runs in its order, and a task graph has only numbers.
+    std::vector<std::vector<int>> const next{{2}, {}, {}}, uses{{0}, {}, {}}, defs{{}, {0}, {}};
+    auto of = [](auto const& lists) { return [&lists](auto n) { return lists[+n]; }; };
+    snapshot const graph = tasks(3, 1, of(next), of(uses), of(defs)), listed = sequence(3, 1, uses, defs);
+    CHECK(listed.is_list());
+    CHECK(!graph.is_list());
+    CHECK(!plan_concurrent(listed, {.bytes = 4}));
+    CHECK(plan_concurrent(graph, {.bytes = 4}));
+    CHECK(!plan_concurrent(graph, {.bytes = 4, .order = {0, 1, 2}}));
+    CHECK(!plan_memory(graph, {.bytes = 4}));
+    CHECK(!order(graph, {.bytes = 4}).listed);
+    CHECK(plan_memory(graph, {.bytes = 4, .order = order(graph, {.bytes = 4}).order}));
 }
 
 TEST_CASE("a step may be none: it converts to false, and nothing can be said of it")

@@ -133,7 +133,10 @@ random_tasks draw_tasks(RandomSource& random_source, random_tasks_shape const& s
         if (t != 0 && chance(shape.edges))
             drawn.tasks[random_source.below(static_cast<unsigned>(t))].next.push_back(t);
     }
-    if (shape.shuffled) {
+    if (shape.shuffled) { // with an edge: without any the tasks are a list
+        bool has_edge = drawn.tasks.size() < 2;
+        for (random_tasks::task const& t : drawn.tasks) has_edge = has_edge || !t.next.empty();
+        if (!has_edge) drawn.tasks.front().next.push_back(drawn.tasks.size() - 1);
         std::vector<sublet::node_id> to(drawn.tasks.size());
         for (std::size_t i = 0; i != to.size(); ++i) to[i] = i;
         for (std::size_t i = to.size(); i > 1; --i)

@@ -448,7 +448,10 @@ public:
     template <class Result>
     [[nodiscard]] auto named(Result result) const
     {
-        if constexpr (requires { result.found_by; }) name_steps(result.names);
+        if constexpr (requires { result.found_by; }) {
+            name_steps(result.names);
+            if (!result.listed) name_all(result.listed.error(), result);
+        }
         if constexpr (requires { result.figures; }) {
             if (!result) name_all(result.figures.error(), result);
         } else {

@@ -470,9 +470,9 @@ TEST_CASE("a use before every def is reported for any plan")
 {
     auto const late = list(2, {{{1}, {0}}, {{}, {1}}});
     auto const plan = plan_at({0, 8}, 16);
-    CHECK(
-        check_plan(late, plan, {.bytes = 8}).error() ==
-        counterexample{fault::used_undefined, counterexample::access{.value = 1, .other = 1, .position = 0}});
+    CHECK(check_plan(late, plan, {.bytes = 8}).error() ==
+          counterexample{fault::used_undefined,
+                         counterexample::access{.value = 1, .other = 1, .position = 0, .maker = 1}});
     auto turned = plan;
     turned.order = {1, 0};
     CHECK(check_plan(late, turned, {.bytes = 8, .order = {1, 0}}));

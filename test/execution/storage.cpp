@@ -622,9 +622,9 @@ TEST_CASE("an order that cannot be run is rejected with a counterexample")
         }
         return counterexample{fault::needless, counterexample::place{}};
     };
-    CHECK(
-        fault_of({.bytes = 8, .order = {1, 0, 2}}) ==
-        counterexample{fault::used_undefined, counterexample::access{.value = 0, .other = 0, .position = 0}});
+    CHECK(fault_of({.bytes = 8, .order = {1, 0, 2}}) ==
+          counterexample{fault::used_undefined,
+                         counterexample::access{.value = 0, .other = 0, .position = 0, .maker = 0}});
     CHECK(fault_of({.bytes = 8, .order = {0, 2, 1}}) ==
           counterexample{fault::write_moved, counterexample::access{.value = 0, .position = 1}});
     CHECK(fault_of({.bytes = 8}).what == fault::needless);

@@ -120,7 +120,7 @@ TEST_CASE("one generic function uses the result of every planner, with a plan an
     snapshot const good = chain({{}, {0}, {1}}), bad = chain({{2}, {0}, {1}});
     plan_options const options{.bytes = 64};
     auto const in_order = "128 B instead of 192 B; no plan in this order goes below 128 B; 128 0; 3 values";
-    auto const is_undefined = "no plan: value 2 is used at position 0 before anything defines it";
+    auto const is_undefined = "no plan: value 2 is used at position 0, listed before step 2, which makes it";
     CHECK(use(plan_memory(good, options)) == in_order);
     CHECK(use(plan_memory(bad, options)) == is_undefined);
     CHECK(use(advise_memory(good, options)) == in_order);
@@ -143,7 +143,7 @@ TEST_CASE("one generic function uses the result of every planner, with a plan an
     CHECK(use(plan_symbolic(good, batches)) ==
           "128*N bytes instead of 192*N, for N up to 4; 512 0; 3 values");
     CHECK(use(plan_symbolic(bad, batches)) ==
-          "no plan: for a batch of 1: value 2 is used at position 0 before anything defines it");
+          "no plan: for a batch of 1: value 2 is used at position 0, listed before step 2, which makes it");
 }
 
 namespace {

@@ -49,7 +49,8 @@ buffer_table buffers_of(snapshot const& p, plan_options const& options)
 buffer_table joined(random_tasks const& tasks, dependence_options::position_order order = {})
 {
     snapshot const p = tasks.program();
-    auto const g = dependences(p, {.role = tasks.role, .order = order, .alias_of = tasks.alias_of});
+    auto const g =
+        dependences_of_any_list(p, {.role = tasks.role, .order = order, .alias_of = tasks.alias_of});
     REQUIRE(g);
     return take_in_place(p, g, buffers_of(p, tasks.options()));
 }

@@ -56,8 +56,8 @@ struct dependence_options {
 };
 
 /// The happens-before order of the steps, as a graph over positions. Converts to false if there is none: a
-/// value is defined twice, used without a def, or changed by a step that is listed before the one that makes
-/// it, or steps wait for each other in a cycle. Then all else is meaningless.
+/// value is defined twice, used without a def, or used by a step that is listed before the one that makes it,
+/// or steps wait for each other in a cycle. Then all else is meaningless.
 struct dependence_graph : verdict {
     /// The direct successors of each position, ascending, each once, all higher.
     csr_rows<position_id, position_id> after;
@@ -80,6 +80,9 @@ namespace detail {
 /// For a program under options of a plan.
 [[nodiscard]] dependence_options dependences_of(plan_options const& options, std::vector<handoff> handoffs);
 
+/// dependences(), also where a step is listed before one that makes what it reads.
+[[nodiscard]] dependence_graph dependences_of_any_list(snapshot const& p, dependence_options const& options);
+
 } // namespace detail
 
 /// The order of the steps that edges, data and given hand-offs enforce.
@@ -88,7 +91,9 @@ namespace detail {
 ///             higher one, and one position precedes another in every execution if and only if a path leads
 ///             from it to the other. Early reads are at the beginning of the step; a value used at the end
 ///             of a node is read by the last step of the node. A view waits for the step that makes its root.
-///             Accesses of bytes that a step changes keep the order in which the program lists them.
+///             Accesses of bytes that a step changes keep the order in which the program lists them. In a
+///             list, or in an order that is given, a value is made before its uses; the numbers of the
+///             nodes of a task graph with edges are no order.
 /// Complexity: O(V + E + steps + touches) time and memory, and for writes in place storage_order().
 /// Throws:     precondition_error for a hand-off between steps that do not exist.
 [[nodiscard]] dependence_graph dependences(snapshot const& p, dependence_options const& options = {});

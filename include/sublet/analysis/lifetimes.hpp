@@ -43,6 +43,10 @@ namespace detail {
 /// aliases() of a table.
 [[nodiscard]] buffer_classes classes_of(table<value_id, value_id> const& alias_of);
 
+/// The root of each value; empty if no step makes a view.
+[[nodiscard]] table<value_id, value_id> roots_of_views(snapshot const& p,
+                                                       per_value<value_id> const& alias_of);
+
 } // namespace detail
 
 /// Groups each root with its views, from the value that each view is a view of.

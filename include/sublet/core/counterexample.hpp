@@ -94,6 +94,8 @@ struct counterexample {
         byte_count begin = 0;               ///< the first byte in `other`
         byte_count end = 0;                 ///< behind the last byte
         bool is_given = false;              ///< the value is external or an input
+        step_id maker = no_step;            ///< that makes `value` first, and is listed later than the access
+        bool has_order = false;             ///< order() finds an order in which `maker` comes first
         friend bool operator==(counterexample::access const&, counterexample::access const&) = default;
     };
     /// Steps or positions that do not wait as they have to.

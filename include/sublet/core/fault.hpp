@@ -54,7 +54,7 @@ enum class fault : std::uint8_t {
     unwritten, ///< access: `step` reads value, or it is an output, and nothing writes bytes [begin, end) of
                ///< other, its root, which is made without contents
     used_undefined, ///< access: value is used at position, or at step, or is an output; other: itself if its
-                    ///< first def comes later, or no_value
+                    ///< first def comes later, or no_value. Of a list: `maker` has that def, and has_order
     several_defs,  ///< access: value is already defined when `step` writes it; is_given: it is external or an
                    ///< input
     not_dominated, ///< access: `step` reads value, and some path leads there without its definition

@@ -37,9 +37,11 @@ struct node_order : verdict {
 
     std::vector<node_id> order; ///< every node once, each after its predecessors
     byte_count peak = 0;        ///< of `order`: the most bytes live at any time
-    byte_count given_peak = 0;  ///< of the listed order
+    byte_count given_peak = 0;  ///< of the listed order, or of the nearest possible one
     byte_count lower_bound = 0; ///< no order has a lower peak
     node_order::method found_by = node_order::method::listed; ///< `order`
+    /// The listed order can run; or why not: a step is listed before the one that makes what it uses.
+    verdict listed = {};
     /// The caller's names of nodes 0, 1, 2 ..., each ends with '\0': a listing gives those of its steps.
     /// Empty: nodes are printed by their numbers.
     std::vector<char> names = {};
@@ -88,6 +90,7 @@ Stream& operator<<(Stream& out, node_order const& found)
         detail::write_bytes(text, found.given_peak);
         text << " as listed";
     }
+    if (!found.listed) text << "; the listed order cannot run: " << found.listed.error();
     text << (found.is_optimal() ? "; proved lowest: " : "; not proved lowest: ") << "no order goes below ";
     detail::write_bytes(text, found.lower_bound);
     table<node_id, std::size_t> name_of; // of each node, where its name begins

@@ -5,6 +5,7 @@
 /// positions. Without one, the error is a change before the def, or a cycle.
 
 #include <sublet/analysis/dependences.hpp>
+#include <sublet/analysis/internal/late_def.hpp>
 #include <sublet/analysis/internal/listed_steps.hpp>
 #include <sublet/analysis/internal/storage_order.hpp>
 #include <sublet/analysis/internal/topological_points.hpp>
@@ -76,10 +77,9 @@ struct dependence_points {
     step_id owner_of(point x) const { return owner.empty() ? step_id{x} : owner[x]; }
 };
 
-/// `other`: the value itself, if it is defined later.
-SUBLET_DECL counterexample used_undefined(value_id v, step_id s, value_id other = no_value)
+SUBLET_DECL counterexample used_undefined(value_id v, step_id s)
 {
-    return {fault::used_undefined, counterexample::access{.value = v, .other = other, .step = s}};
+    return {fault::used_undefined, counterexample::access{.value = v, .step = s}};
 }
 
 /// The defining step of each value, `no_step` for given values; or why not.
@@ -162,7 +162,9 @@ SUBLET_DECL std::optional<counterexample> change_before_def(snapshot const& p,
         for (touch t : p.touches(s)) {
             step_id const maker = def_of[t.value];
             if (t.kind == touch::access::write && maker != no_step && position[s] < position[maker])
-                return used_undefined(t.value, s, t.value);
+                return counterexample{
+                    fault::used_undefined,
+                    counterexample::access{.value = t.value, .other = t.value, .step = s, .maker = maker}};
         }
     return std::nullopt;
 }
@@ -178,34 +180,30 @@ SUBLET_DECL std::vector<handoff> order_of_writes(snapshot const& p, dependence_o
 
 } // namespace sublet::detail
 
-namespace sublet {
+namespace sublet::detail {
 
-SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options const& given)
+/// Requires: `options` has no callables, and what steps say of their views.
+SUBLET_DECL dependence_graph dependences_of_asked(snapshot const& p, dependence_options const& options)
 {
-    detail::expect_steps_run_once(p);
-    auto const asked = detail::with_said_views(
-        p, detail::asked_options(given, p.values(), &dependence_options::role, &dependence_options::alias_of,
-                                 &dependence_options::view_offset, &dependence_options::bytes));
-    dependence_options const& options = *asked;
     dependence_graph g;
     table<value_id, step_id> def_of;
-    if (!g.refute(detail::unique_defs(p, options.role.tabulate(p.values(), "role"), def_of))) return g;
+    if (!g.refute(unique_defs(p, options.role.tabulate(p.values(), "role"), def_of))) return g;
     table<value_id, value_id> root; // filled if some step makes a view
     if (p.has_views()) {
-        if (!g.refute(detail::find_roots(p, options, def_of, root))) return g;
+        if (!g.refute(find_roots(p, options, def_of, root))) return g;
     }
     std::vector<handoff> const storage =
-        p.has_writes() ? detail::order_of_writes(p, options) : std::vector<handoff>{};
+        p.has_writes() ? order_of_writes(p, options) : std::vector<handoff>{};
     std::vector<handoff> const makers = p.has_writes() && p.has_views()
-                                            ? detail::makers_of_empty_views(p, options, def_of, root)
+                                            ? makers_of_empty_views(p, options, def_of, root)
                                             : std::vector<handoff>{};
     for (handoff h : options.handoffs)
         SUBLET_EXPECTS(h.from < p.steps() && h.to < p.steps(),
                        "sublet: a hand-off leads from step % to step %, but there are only % steps", h.from,
                        h.to, p.steps());
 
-    using point = detail::dependence_points::point;
-    detail::dependence_points const points(p);
+    using point = dependence_points::point;
+    dependence_points const points(p);
     auto const after = csr_rows<point, point>::gathered(points.size(), [&](auto add) {
         for (node_id n = 0; n != p.nodes(); ++n) {
             step_range const range = p.steps_of(n);
@@ -233,15 +231,15 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
     std::vector<std::uint32_t> in_degree(points.size(), 0);
     for (point x = 0; x != points.size(); ++x)
         for (point y : after[x]) ++in_degree[y];
-    table<position_id, point> const order = detail::topological_points(after, in_degree, options.order);
+    table<position_id, point> const order = topological_points(after, in_degree, options.order);
     if (order.size() != points.size()) {
-        if (!g.refute(detail::change_before_def(p, options, def_of))) return g;
+        if (!g.refute(change_before_def(p, options, def_of))) return g;
         std::vector<step_id> steps;
-        for (point x : detail::residual_cycle(after, in_degree)) {
+        for (point x : residual_cycle(after, in_degree)) {
             step_id const s = points.owner_of(x);
             if (steps.empty() || (steps.back() != s && steps.front() != s)) steps.push_back(s);
         }
-        g.refute(detail::cycle_of(std::move(steps)));
+        g.refute(cycle_of(std::move(steps)));
         return g;
     }
 
@@ -263,6 +261,34 @@ SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options c
     for (point x : order) g.step_at.push_back(points.owner_of(x));
     g.position_of.reserve(p.steps());
     for (step_id s = 0; s != p.steps(); ++s) g.position_of.push_back(position_of[points.last(s)]);
+    return g;
+}
+
+SUBLET_DECL asked_options<dependence_options> asked_dependences(snapshot const& p,
+                                                                dependence_options const& given)
+{
+    expect_steps_run_once(p);
+    return with_said_views(p, asked_options(given, p.values(), &dependence_options::role,
+                                            &dependence_options::alias_of, &dependence_options::view_offset,
+                                            &dependence_options::bytes));
+}
+
+SUBLET_DECL dependence_graph dependences_of_any_list(snapshot const& p, dependence_options const& options)
+{
+    return dependences_of_asked(p, *asked_dependences(p, options));
+}
+
+} // namespace sublet::detail
+
+namespace sublet {
+
+SUBLET_DECL dependence_graph dependences(snapshot const& p, dependence_options const& options)
+{
+    auto const asked = detail::asked_dependences(p, options);
+    dependence_graph g = detail::dependences_of_asked(p, *asked);
+    if (g && (p.is_list() || !asked->listed.empty()))
+        g.refute(detail::late_def(p, asked->role.tabulate(p.values(), "role"),
+                                  detail::roots_of_views(p, asked->alias_of), asked->listed));
     return g;
 }
 

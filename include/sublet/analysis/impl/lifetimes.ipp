@@ -5,6 +5,7 @@
 /// borders of all values on them; a segment tree keeps the latest listed access of each, so that a write that
 /// moves is found in O(log n).
 
+#include <sublet/analysis/internal/late_def.hpp>
 #include <sublet/analysis/internal/listed_steps.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/internal/alignment.hpp>
@@ -52,6 +53,16 @@ SUBLET_COLD_DECL buffer_classes classes_of(table<value_id, value_id> const& alia
     }
     for (value_id v = 0; v != values; ++v) classes.buffer_of[v] = classes.buffer_of[root[v]];
     return classes;
+}
+
+SUBLET_COLD_DECL table<value_id, value_id> roots_of_views(snapshot const& p,
+                                                          per_value<value_id> const& alias_of)
+{
+    table<value_id, value_id> root;
+    if (!p.has_views()) return root;
+    buffer_classes const classes = classes_of(alias_of.tabulate(p.values(), "alias_of"));
+    for (buffer_id b : classes.buffer_of) root.push_back(classes.root[b]);
+    return root;
 }
 
 } // namespace sublet::detail
@@ -250,7 +261,10 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& gi
             detail::is_given(role[v]) || first_def[v] == no_position ? position_id{0} : first_def[v];
     }
     auto fails = [&] {
-        return undefined && !lives.refute(counterexample{fault::used_undefined, *undefined});
+        if (!undefined) return false;
+        counterexample why{fault::used_undefined, *undefined};
+        detail::explain_late_def(why, p, role, detail::roots_of_views(p, options.alias_of), options.order);
+        return !lives.refute(std::move(why));
     };
     if (fails()) return lives;
     if (p.has_views()) { // a view needs the storage that it names

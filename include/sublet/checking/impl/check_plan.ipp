@@ -99,6 +99,14 @@ private:
             if (has_role(required_.role[v], value_role::output) && !exists)
                 found(v, position_id::of(program_.steps()));
         }
+        if (first && first->other() != no_value) {
+            auto use = *first->as<counterexample::access>();
+            for (step_id s = 0; s != program_.steps(); ++s)
+                if (required_.position[s] == required_.first_def[use.value] &&
+                    required_.position[s] > use.position)
+                    use.maker = s;
+            first->of = use;
+        }
         return first;
     }
 

@@ -256,6 +256,13 @@ private:
         }
         out_ << (is_output ? " is an output" : " is used at ");
         if (!is_output) at(a.position, a.step);
+        if (a.maker != no_step) {
+            out_ << ", listed before ";
+            step(a.maker);
+            out_ << ", which makes it";
+            if (a.has_order) out_ << ": order() finds an order that can run";
+            return;
+        }
         if (why_.what == fault::never_defined) out_ << " and never defined";
         else if (why_.what == fault::not_dominated)
             out_ << ", and some path leads there without its definition";

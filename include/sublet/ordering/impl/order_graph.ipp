@@ -96,7 +96,8 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
                                                          .same_storage = true,
                                                          .order = options.order});
         if (!result.refute(listed)) return result;
-        dependence_graph g = dependences(listed.program, dependences_of(with_versions(options, listed), {}));
+        dependence_graph g =
+            dependences_of_any_list(listed.program, dependences_of(with_versions(options, listed), {}));
         if (result.refute(g)) order_nodes(result, g, p);
         if (!result) return result;
     }

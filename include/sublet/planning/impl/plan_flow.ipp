@@ -2,10 +2,13 @@
 /// plan_flow(): lives with gaps, on the positions of an order that keeps loops together; placed as in
 /// sequence, with bounds of their own where pairs or unwritten values make those of the placement untrue.
 
+#include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/internal/flow_ranges.hpp>
+#include <sublet/analysis/internal/late_def.hpp>
 #include <sublet/analysis/internal/listed_steps.hpp>
 
 #include <sublet/analysis/internal/unclear.hpp>
+#include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/core/counterexample.hpp>
 #include <sublet/core/internal/facts.hpp>
@@ -69,7 +72,12 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& 
     table<value_id, value_role> const role = options.role.tabulate(p.values(), "role");
     table<step_id, position_id> const position = detail::augmented_positions(p, plan.order);
     live_range_lists augmented = detail::cfg_live_ranges(p, role, plan.order, detail::operand_end::held);
-    if (!result.figures.refute(detail::read_of_undefined(p, augmented, role, position, flow))) return result;
+    if (auto read = detail::read_of_undefined(p, augmented, role, position, flow)) {
+        detail::explain_late_def(*read, as_made, role, detail::roots_of_views(as_made, asked->alias_of),
+                                 asked->order);
+        result.figures.refute(std::move(read));
+        return result;
+    }
     table<value_id, unsigned char> const is_unwritten = detail::read_unwritten(augmented, role);
     if (!is_unwritten.empty())
         augmented = detail::where_written(p, augmented, is_unwritten, plan.order, position, true);

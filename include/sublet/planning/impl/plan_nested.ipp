@@ -2,6 +2,7 @@
 /// plan_nested(): lifts the options of each program to the flat one, refuses what a body and its surroundings
 /// say differently of one value, and plans the control flow.
 
+#include <sublet/analysis/internal/late_def.hpp>
 #include <sublet/analysis/internal/listed_steps.hpp>
 
 #include <sublet/analysis/lifetimes.hpp>
@@ -174,6 +175,26 @@ SUBLET_DECL std::optional<counterexample> unlike_borders(program_tree const& tre
     return found;
 }
 
+/// Says of a use of an undefined value which later step of the same program makes it.
+SUBLET_COLD_DECL void explain_late_def_in_tree(counterexample& why, program_tree const& tree,
+                                               flat_tree const& flat,
+                                               table<program_id, plan_options> const& options)
+{
+    auto const* const read = why.as<counterexample::access>();
+    if (why.what != fault::used_undefined || read->other == no_value) return;
+    program_id const in = why.value_in_tree.program;
+    snapshot const& p = tree.program_of(in);
+    auto const late = late_def(p, options[in].role.tabulate(p.values()),
+                               roots_of_views(p, options[in].alias_of), options[in].order);
+    if (!late || flat.flat_of[in][late->value()] != why.value()) return;
+    counterexample::access use = *read;
+    use.has_order = late->as<counterexample::access>()->has_order;
+    for (step_id s = 0; s != flat.program.steps() && use.maker == no_step; ++s)
+        for (touch t : flat.program.touches(s))
+            if (t.defines() && t.value == use.value) use.maker = s;
+    why.of = use;
+}
+
 SUBLET_DECL void expect_program_of(program_tree const& tree, program_id i, snapshot const& p)
 {
     snapshot const& of_tree = tree.program_of(i);
@@ -234,6 +255,7 @@ SUBLET_DECL planned_nested plan_nested(program_tree const& tree, table<program_i
         why.value_in_tree = named(why.value());
         why.other_in_tree = named(why.other());
         if (why.position() < steps.size()) detail::set_step(why, steps[why.position()]);
+        detail::explain_late_def_in_tree(why, tree, flat, options);
     }
     return result;
 }
