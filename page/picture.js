@@ -98,7 +98,7 @@ function draw_scale(panel, top, extent, low, high, most) {
     for (let bytes = Math.ceil(low / unit) * unit; bytes <= high; bytes += unit) {
         const y = top + extent - (bytes - low) / (high - low) * extent;
         if (bytes !== 0) line(panel.x, y, panel.x + panel.width, y, colors.grid);
-        const text = bytes_text(Math.round(bytes));
+        const text = data.unit ? "" + Math.round(bytes) : bytes_text(Math.round(bytes)); // of one width
         write(text, panel.x - 6, Math.min(y + 4, top + extent), colors.soft, "right");
         if (bytes + unit === bytes) break;
     }
@@ -166,7 +166,7 @@ function draw_panel(panel) {
     inside(panel, panel.y, panel.height, () => draw_rows(panel));
     inside(panel, panel.curve, panel.curve_height, () => draw_curve(panel));
     draw_limits(panel);
-    write("live bytes", panel.x + panel.width + 8, panel.curve + panel.curve_height / 2 + 4, colors.soft);
+    write("live " + unit_name, panel.x + panel.width + 8, panel.curve + panel.curve_height / 2 + 4, colors.soft);
 }
 
 function draw_picture() {
@@ -177,7 +177,7 @@ function draw_picture() {
     pen.fillStyle = colors.page;
     pen.fillRect(0, 0, width, height);
     panels.forEach(draw_panel);
-    if (!panels.length) write("Nothing to draw: no buffer has bytes and an offset.", 8, 30, colors.soft);
+    if (!panels.length) write("Nothing to draw: no buffer has " + unit_name + " and an offset.", 8, 30, colors.soft);
     state.milliseconds = performance.now() - begin;
 }
 

@@ -16,7 +16,7 @@ function summarize() {
         }
         const more = model.pools.size - 4, without_place = model.plan.without_place;
         if (more > 0) parts.push("And " + count_text(more, "more pool", "more pools"));
-        if (!model.pools.size) parts.push("No buffer has bytes and an offset");
+        if (!model.pools.size) parts.push("No buffer has " + unit_name + " and an offset");
         if (without_place) parts.push(count_text(without_place, "buffer") + " without an offset");
         paragraph.append(parts.join(". ") + ".");
         summary.append(paragraph);
@@ -25,7 +25,7 @@ function summarize() {
         const bytes_of = model => [...model.pools.values()].reduce((sum, pool) => sum + pool.arena, 0n);
         const [before, after] = models.map(bytes_of), is_more = after > before;
         const change = is_more ? after - before : before - after;
-        summary.append(make("p", change === 0n ? "Both plans need the same bytes."
+        summary.append(make("p", change === 0n ? "Both plans need the same " + unit_name + "."
             : models[1].label + " needs " + bytes_text(change) + (is_more ? " more" : " less") + " than " +
               models[0].label + " (" + percent_text(change, before) + ")."));
     }
@@ -113,7 +113,7 @@ function peak_table(model, id, pool) {
     const where = " live at position " + position_text(model, at) + of_plan(model);
     const caption = place + bytes_text(levels.peak) + where;
     const steps = has_steps ? ["made by", "last used by"] : [], last = 4 + steps.length;
-    const headings = ["buffer", "bytes", "of the peak", "live at", ...steps, "peak without it", "saves"];
+    const headings = ["buffer", unit_name, "of the peak", "live at", ...steps, "peak without it", "saves"];
     return table_of(caption, headings, [1, 2, last, last + 1], live.length, i => {
         const row = live[i], without = peak_without(model, pool, row);
         return [{text: buffer_name(model, model.buffer_of[row]), model, row}, bytes_text(size[row]),
@@ -126,7 +126,7 @@ function in_place_table(model) {
     const pairs = model.plan.in_place;
     const caption = count_text(pairs.length, "result") + " written over an operand" + of_plan(model);
     const gains = ["without it the peak rises by", "without any of the step by"];
-    const headings = ["result", "over", "by", "bytes", ...gains];
+    const headings = ["result", "over", "by", unit_name, ...gains];
     return table_of(caption, headings, [3, 4, 5], pairs.length, i => {
         const [step, from, to, ...bytes] = pairs[i];
         return [{text: name_of(to), model, value: to}, {text: name_of(from), model, value: from},
@@ -145,7 +145,7 @@ function handoff_tables(model) {
     text += plan.order ? ". Positions are those of an order that keeps the hand-offs."
                        : ". Positions are those of the listed order, which need not keep the hand-offs.";
     const tables = [make("p", text, {class: "soft"})];
-    const headings = ["step", "waits for", "bytes passed on", "on the critical path"];
+    const headings = ["step", "waits for", unit_name + " passed on", "on the critical path"];
     tables.push(table_of("Hand-offs", headings, [2], handoffs.length, i => {
         const [from, to, bytes] = handoffs[i];
         const is_on_path = on_path.has(from + " " + to);

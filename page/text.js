@@ -10,16 +10,18 @@ const fills = ["#a1b2f9", "#f3d786", "#80984f", "#e68f98", "#5c93cd", "#7addff",
                "#f5b392", "#b4eabf"], other_fill = "#c5c8cc";
 const font = "11px system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif";
 
+const unit_name = data.unit || "bytes";
 const units = [" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"];
 function bytes_text(bytes) { // 640 B, 9.19 MiB
     const exact = BigInt(bytes);
+    if (data.unit) return exact + " " + data.unit;
     let unit = 0;
     while (unit < 6 && exact >> BigInt(10 * unit) >= 1024n) ++unit;
     if (unit === 0) return exact + units[0];
     const shift = BigInt(10 * unit), hundredths = Number(exact * 100n + (1n << shift - 1n) >> shift);
     return hundredths === 102400 && unit !== 6 ? 1 + units[unit + 1] : hundredths / 100 + units[unit];
 }
-const exact_bytes = bytes => bytes < 1024n ? bytes_text(bytes) : bytes + " bytes (" + bytes_text(bytes) + ")";
+const exact_bytes = bytes => data.unit || bytes < 1024n ? bytes_text(bytes) : bytes + " bytes (" + bytes_text(bytes) + ")";
 const count_text = (count, one, many = one + "s") => count + " " + (count === 1 ? one : many);
 const percent_text = (part, whole) =>
     whole === 0n ? "0 %" : Number(part * 100000n / whole) / 1000 < 0.005 && part !== 0n ? "< 0.01 %"

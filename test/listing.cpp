@@ -23,6 +23,8 @@
 #include <sublet/plan_nested.hpp>
 #include <sublet/plan_symbolic.hpp>
 #include <sublet/reporting/csv.hpp>
+#include <sublet/reporting/html.hpp>
+#include <sublet/reporting/svg.hpp>
 #include <sublet/reporting/why_peak.hpp>
 #include <sublet/sharing/share_slots.hpp>
 #include <sublet/testing/synthetic.hpp>
@@ -881,6 +883,41 @@ TEST_CASE(
     CHECK(!plan_memory(graph, {.bytes = 4}));
     CHECK(!order(graph, {.bytes = 4}).listed);
     CHECK(plan_memory(graph, {.bytes = 4, .order = order(graph, {.bytes = 4}).order}));
+}
+
+TEST_CASE("what is counted may be no bytes, and is printed by its name")
+{
+    listing<std::string> list;
+    list.unit = "qubits";
+    list.step("prepare").make("a", {.bytes = 1500});
+    list.step("measure").read("a").make("b", {.bytes = 3});
+    list.step("end").read("b");
+    auto const planned = plan_memory(list);
+    CHECK(printed(planned) ==
+          "1503 qubits instead of 1503 qubits; no plan in this order goes below 1503 qubits");
+    CHECK(
+        printed(order(list)).find("1503 qubits as listed; proved lowest: no order goes below 1503 qubits") ==
+        0);
+    CHECK(printed(plan_symbolic(list, {.bytes = affine_bytes{3, 4}, .max_batch = 2}))
+              .find("6 + 8*N qubits instead of 6 + 8*N, for") == 0);
+    auto by_id = plan_memory(list.program(), list.options());
+    CHECK(printed(by_id).find("1.47 KiB") == 0);
+    list.pools = {{.capacity = 1000}};
+    CHECK(printed(plan_memory(list).error()) ==
+          "the arena of pool 0 needs 1503 qubits and its capacity is 1000");
+    by_id.figures.unit = "wires";
+    CHECK(printed(by_id).find("1503 wires") == 0);
+
+    std::ostringstream table, picture, page;
+    write_why_peak(table, why_peak(list.program(), planned.plan), {.unit = "qubits"});
+    CHECK(table.str().find("1503 qubits alive at position 1 of 3") == 0);
+    CHECK(table.str().find(" B") == std::string::npos);
+    write_svg(picture, planned, {.unit = "qubits <2>"});
+    CHECK(picture.str().find("live qubits &lt;2&gt;</text>") != std::string::npos);
+    CHECK(picture.str().find("1500 qubits &lt;2&gt; at 0") != std::string::npos);
+    CHECK(picture.str().find(" bytes") == std::string::npos);
+    write_html(page, planned, {.unit = "qubits"});
+    CHECK(page.str().find("\"unit\":\"qubits\"") != std::string::npos);
 }
 
 TEST_CASE("a step may be none: it converts to false, and nothing can be said of it")

@@ -190,6 +190,8 @@ public:
     bool in_place = true;            ///< take the in-place pairs that steps declare
     bool check = true;               ///< check the plan before it is returned
     sublet::effort effort = sublet::effort::balanced; ///< the work of each search
+    /// What results print behind sizes that are no bytes: "qubits". Default: bytes. It has to live as long.
+    char const* unit = nullptr;
 
     /// Begins the next step. The label is for diagnostics.
     step_ref step(std::string_view label = {})
@@ -448,7 +450,9 @@ public:
     template <class Result>
     [[nodiscard]] auto named(Result result) const
     {
+        if constexpr (requires { result.figures.unit; }) result.figures.unit = unit;
         if constexpr (requires { result.found_by; }) {
+            result.unit = unit;
             name_steps(result.names);
             if (!result.listed) name_all(result.listed.error(), result);
         }
@@ -564,6 +568,7 @@ private:
     template <class Result>
     void name_all(counterexample& why, Result const& result) const
     {
+        why.unit = unit;
         position_id const at = why.position();
         if constexpr (requires { result.spilled; }) // a program in execution order, unless no spill was tried
             if (why.step() == no_step && at < result.spilled.steps.size())

@@ -51,6 +51,7 @@ struct planned_symbolic {
         std::vector<value_id> unsized;  ///< roots of storage of unknown size, which is not planned either
         double seconds = 0;             ///< processor time from the program to the checked plan
         bool is_checked = false;        ///< check_plan has run: the plan is proved
+        char const* unit = nullptr;     ///< as in plan_report
 
         /// By how much the arenas exceed those of plans for one batch size, at most: 0.02 is two percent.
         [[nodiscard]] double excess() const;
@@ -171,7 +172,7 @@ void write_affine(plain_text<Stream>& out, affine_bytes bytes)
 template <detail::text_stream Stream>
 Stream& operator<<(Stream& out, planned_symbolic::summary const& r)
 {
-    detail::plain_text<Stream> text{out};
+    detail::plain_text<Stream> text{out, r.unit};
     if (!r) {
         text << "no plan: " << r.error();
         return out;
@@ -181,7 +182,7 @@ Stream& operator<<(Stream& out, planned_symbolic::summary const& r)
         return out;
     }
     detail::write_affine(text, r.arena);
-    text << " bytes instead of ";
+    text << ' ' << text.units() << " instead of ";
     detail::write_affine(text, r.naive);
     text << ", for N up to " << r.max_batch;
     detail::write_unplanned(text, false, r.external.size(), r.unsized.size());

@@ -195,6 +195,7 @@ struct counterexample {
     tree_value value_in_tree = {}; ///< of a nested plan: the program of value(), and its id there
     tree_value other_in_tree = {}; ///< the same of other()
     std::vector<counterexample::said_name> names = {}; ///< the names that name() and name_step() have given
+    char const* unit = nullptr;                        ///< as in plan_report
 
     /// The payload, if it is of this type, or null. It is part of this, also of a temporary.
     template <class P>

@@ -45,6 +45,7 @@ struct node_order : verdict {
     /// The caller's names of nodes 0, 1, 2 ..., each ends with '\0': a listing gives those of its steps.
     /// Empty: nodes are printed by their numbers.
     std::vector<char> names = {};
+    char const* unit = nullptr; ///< as in plan_report
 
     /// Proven: no order has a lower peak. False: not proven.
     [[nodiscard]] bool is_optimal() const { return *this && peak == lower_bound; }
@@ -78,7 +79,7 @@ namespace detail {
 template <detail::text_stream Stream>
 Stream& operator<<(Stream& out, node_order const& found)
 {
-    detail::plain_text<Stream> text{out};
+    detail::plain_text<Stream> text{out, found.unit};
     if (!found) {
         text << "no order: " << found.error();
         return out;

@@ -53,6 +53,8 @@ struct plan_report : pool_report, verdict {
     /// gap(). With hand-offs: more steps wait than may be needed.
     bool is_cut_short = false;
     bool is_checked = false;        ///< check_plan has run: the plan is proved
+    /// What is printed behind sizes that are no bytes: "qubits". Default: bytes. It has to live as long.
+    char const* unit = nullptr;
 
     /// By how much the arenas exceed the bound: 0.02 is two percent.
     [[nodiscard]] double gap() const
@@ -173,7 +175,7 @@ void write_unplanned(Text& text, bool is_all, std::size_t external, std::size_t 
 template <detail::text_stream Stream>
 Stream& operator<<(Stream& out, plan_report const& r)
 {
-    detail::plain_text<Stream> text{out};
+    detail::plain_text<Stream> text{out, r.unit};
     if (!r) {
         text << "no plan: " << r.error();
         return out;

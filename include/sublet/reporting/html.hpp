@@ -43,6 +43,7 @@ struct html_options {
         {};                       ///< of the operation that makes a root: colours and a filter; default: none
     names_of<step_id> steps = {}; ///< of the steps of `program`; default: their numbers
     std::string_view title = "Memory plan"; ///< of the page
+    char const* unit = nullptr;             ///< behind sizes that are no bytes: "qubits"; default: bytes
     std::string_view before = "before";     ///< the label of the first of two plans
     std::string_view after = "after";       ///< the label of the second
     /// Of the plans: adds the steps that define and last use each buffer.

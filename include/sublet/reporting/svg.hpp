@@ -33,6 +33,7 @@ struct svg_options {
     names_of<value_id> kinds =
         {}; ///< of the operation that makes a root: colours and a legend; default: none
     std::string_view title = "Memory plan"; ///< above the picture
+    char const* unit = nullptr;             ///< behind sizes that are no bytes: "qubits"; default: bytes
     std::uint32_t width = 1000;         ///< of the picture, in pixels: 320 to 32768
     std::uint32_t height = 420;         ///< of the addresses of each pool, in pixels: 60 to 32768
     std::uint32_t profile_height = 100; ///< of the live bytes below them: 40 to 32768; 0: none
@@ -44,8 +45,8 @@ struct svg_options {
 /// Requires:   options within the limits that `svg_options` states.
 /// Ensures:    one `rect` for each buffer that has bytes and an offset, and no other `rect`; consecutive ones
 ///             with the same root are parts of one buffer: they have one colour and count once. The peak of
-///             a pool is marked at its first position. In names, kinds and title, control characters are
-///             dropped and bytes that are not UTF-8 become '?'. An invalid plan is drawn as it is. Equal
+///             a pool is marked at its first position. In names, kinds, title and unit, control characters
+///             are dropped and bytes that are not UTF-8 become '?'. An invalid plan is drawn as it is. Equal
 ///             plans, names, kinds and options give equal bytes.
 /// Complexity: O(n log n + output), the output linear in n buffers and in the width; a name and a kind are
 ///             asked for once per buffer.

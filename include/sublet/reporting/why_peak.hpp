@@ -68,6 +68,7 @@ struct why_peak_options {
     names_of<value_id> names = {}; ///< of values; default: their numbers
     names_of<step_id> steps = {};  ///< of steps; default: "step 7"
     std::size_t rows = 20;         ///< at most; one line sums up the rest
+    char const* unit = nullptr;    ///< behind sizes that are no bytes: "qubits"; default: bytes
 };
 
 /// Writes it as a table for people, one row per buffer.
@@ -89,7 +90,7 @@ template <detail::text_stream Stream>
 Stream& write_why_peak(Stream& out, peak_reason const& reason, why_peak_options const& options = {})
 {
     using detail::table_cell;
-    detail::plain_text<Stream> text{out};
+    detail::plain_text<Stream> text{out, options.unit};
     auto write_cell = [&](table_cell const& cell) {
         for (char c : cell.text) text << c;
     };
@@ -114,13 +115,13 @@ Stream& write_why_peak(Stream& out, peak_reason const& reason, why_peak_options 
     std::size_t const rows = detail::smaller(options.rows, reason.alive.size());
     std::vector<table_cell> cells(rows == 0 ? 0 : (rows + 1) * columns);
     for (std::size_t c = 0; c != detail::smaller<std::size_t>(cells.size(), columns); ++c)
-        cells[c] << headings[c];
+        cells[c] << (c == bytes && options.unit != nullptr ? options.unit : headings[c]);
     byte_count rest = reason.bytes;
     for (std::size_t i = 0; i != rows; ++i) {
         peak_reason::buffer const& b = reason.alive[i];
         table_cell* const row = &cells[(i + 1) * columns];
         auto write_count = [&](column c, byte_count count) {
-            detail::plain_text<table_cell> digits{row[c]};
+            detail::plain_text<table_cell> digits{row[c], options.unit};
             detail::write_bytes(digits, count);
         };
         write_count(bytes, b.bytes);

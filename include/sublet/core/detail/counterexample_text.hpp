@@ -28,6 +28,7 @@ public:
 
     std::vector<char> text()
     {
+        out_.unit = why_.unit;
         if (why_.batch == 0) out_ << "it is not proved for all batches: ";
         else if (why_.batch) out_ << "for a batch of " << *why_.batch << ": ";
         if (why_.what == fault::foreign_plan)
@@ -72,7 +73,10 @@ private:
         out_ << "position " << position;
         if (char const* name = why_.name_of_step(s)) out_ << " ('" << name << "')";
     }
-    void bytes(byte_count begin, byte_count end) { out_ << "bytes [" << begin << ", " << end << ')'; }
+    void bytes(byte_count begin, byte_count end)
+    {
+        out_ << out_.units() << " [" << begin << ", " << end << ')';
+    }
     void bytes(byte_count begin, byte_count end, pool_id pool)
     {
         bytes(begin, end);
@@ -130,8 +134,8 @@ private:
     {
         switch (why_.what) {
         case fault::over_capacity:
-            out_ << "the arena of pool " << at.pool << " needs " << at.end << " bytes and its capacity is "
-                 << at.needed;
+            out_ << "the arena of pool " << at.pool << " needs " << at.end << ' ' << out_.units()
+                 << " and its capacity is " << at.needed;
             return;
         case fault::unplaceable_parts:
             value(at.value);
@@ -139,13 +143,14 @@ private:
                     "other";
             return;
         case fault::over_budget:
-            out_ << "the result takes " << at.end << " bytes, and its budget is " << at.needed;
+            out_ << "the result takes " << at.end << ' ' << out_.units() << ", and its budget is "
+                 << at.needed;
             return;
         case fault::over_block:
             if (at.value == no_value) out_ << "a block of pool " << at.pool;
             else value(at.value);
-            out_ << " needs " << at.end << " bytes, and the blocks of pool " << at.pool << " have at most "
-                 << at.needed;
+            out_ << " needs " << at.end << ' ' << out_.units() << ", and the blocks of pool " << at.pool
+                 << " have at most " << at.needed;
             return;
         default: break;
         }
@@ -210,7 +215,8 @@ private:
         out_ << " is a view of ";
         value(v.other);
         if (why_.what == fault::oversized_view)
-            out_ << " that ends at byte " << v.end << ", but there are only " << v.needed << " bytes";
+            out_ << " that ends at byte " << v.end << ", but there are only " << v.needed << ' '
+                 << out_.units();
         else if (why_.what == fault::misplaced_view)
             out_ << " and lies elsewhere (offset " << v.begin << ", not " << v.needed << ")";
         else unlike_its_root(v);

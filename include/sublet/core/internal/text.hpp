@@ -44,7 +44,10 @@ struct hundredths {
 template <text_stream Stream>
 struct plain_text {
     Stream& out;
+    char const* unit = nullptr; ///< of sizes, if they are counts of something else than bytes
 
+    /// "bytes", or what is counted.
+    [[nodiscard]] char const* units() const { return unit == nullptr ? "bytes" : unit; }
     plain_text& operator<<(char const* text) { return out << text, *this; }
     plain_text& operator<<(char one) { return out << one, *this; }
     template <integer I>
@@ -77,10 +80,11 @@ struct plain_text {
     }
 };
 
-/// 640 B, 9.19 MiB, 16 EiB.
+/// 640 B, 9.19 MiB, 16 EiB; or 640 qubits.
 template <text_stream Stream>
 void write_bytes(plain_text<Stream>& out, byte_count bytes)
 {
+    if (out.unit != nullptr) return void(out << bytes << ' ' << out.unit);
     static constexpr char const* units[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
     unsigned unit = 0;
     while (unit != 6 && bytes >> (10 * unit) >= 1024) ++unit;

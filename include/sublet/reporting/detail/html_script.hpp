@@ -19,16 +19,18 @@ const fills = ["#a1b2f9", "#f3d786", "#80984f", "#e68f98", "#5c93cd", "#7addff",
                "#f5b392", "#b4eabf"], other_fill = "#c5c8cc";
 const font = "11px system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif";
 
+const unit_name = data.unit || "bytes";
 const units = [" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"];
 function bytes_text(bytes) { // 640 B, 9.19 MiB
     const exact = BigInt(bytes);
+    if (data.unit) return exact + " " + data.unit;
     let unit = 0;
     while (unit < 6 && exact >> BigInt(10 * unit) >= 1024n) ++unit;
     if (unit === 0) return exact + units[0];
     const shift = BigInt(10 * unit), hundredths = Number(exact * 100n + (1n << shift - 1n) >> shift);
     return hundredths === 102400 && unit !== 6 ? 1 + units[unit + 1] : hundredths / 100 + units[unit];
 }
-const exact_bytes = bytes => bytes < 1024n ? bytes_text(bytes) : bytes + " bytes (" + bytes_text(bytes) + ")";
+const exact_bytes = bytes => data.unit || bytes < 1024n ? bytes_text(bytes) : bytes + " bytes (" + bytes_text(bytes) + ")";
 const count_text = (count, one, many = one + "s") => count + " " + (count === 1 ? one : many);
 const percent_text = (part, whole) =>
     whole === 0n ? "0 %" : Number(part * 100000n / whole) / 1000 < 0.005 && part !== 0n ? "< 0.01 %"
@@ -405,7 +407,7 @@ function draw_scale(panel, top, extent, low, high, most) {
     for (let bytes = Math.ceil(low / unit) * unit; bytes <= high; bytes += unit) {
         const y = top + extent - (bytes - low) / (high - low) * extent;
         if (bytes !== 0) line(panel.x, y, panel.x + panel.width, y, colors.grid);
-        const text = bytes_text(Math.round(bytes));
+        const text = data.unit ? "" + Math.round(bytes) : bytes_text(Math.round(bytes)); // of one width
         write(text, panel.x - 6, Math.min(y + 4, top + extent), colors.soft, "right");
         if (bytes + unit === bytes) break;
     }
@@ -473,7 +475,7 @@ function draw_panel(panel) {
     inside(panel, panel.y, panel.height, () => draw_rows(panel));
     inside(panel, panel.curve, panel.curve_height, () => draw_curve(panel));
     draw_limits(panel);
-    write("live bytes", panel.x + panel.width + 8, panel.curve + panel.curve_height / 2 + 4, colors.soft);
+    write("live " + unit_name, panel.x + panel.width + 8, panel.curve + panel.curve_height / 2 + 4, colors.soft);
 }
 
 function draw_picture() {
@@ -484,7 +486,7 @@ function draw_picture() {
     pen.fillStyle = colors.page;
     pen.fillRect(0, 0, width, height);
     panels.forEach(draw_panel);
-    if (!panels.length) write("Nothing to draw: no buffer has bytes and an offset.", 8, 30, colors.soft);
+    if (!panels.length) write("Nothing to draw: no buffer has " + unit_name + " and an offset.", 8, 30, colors.soft);
     state.milliseconds = performance.now() - begin;
 }
 
@@ -975,7 +977,7 @@ function list_kinds() {
         }
         const more = model.pools.size - 4, without_place = model.plan.without_place;
         if (more > 0) parts.push("And " + count_text(more, "more pool", "more pools"));
-        if (!model.pools.size) parts.push("No buffer has bytes and an offset");
+        if (!model.pools.size) parts.push("No buffer has " + unit_name + " and an offset");
         if (without_place) parts.push(count_text(without_place, "buffer") + " without an offset");
         paragraph.append(parts.join(". ") + ".");
         summary.append(paragraph);
@@ -984,7 +986,7 @@ function list_kinds() {
         const bytes_of = model => [...model.pools.values()].reduce((sum, pool) => sum + pool.arena, 0n);
         const [before, after] = models.map(bytes_of), is_more = after > before;
         const change = is_more ? after - before : before - after;
-        summary.append(make("p", change === 0n ? "Both plans need the same bytes."
+        summary.append(make("p", change === 0n ? "Both plans need the same " + unit_name + "."
             : models[1].label + " needs " + bytes_text(change) + (is_more ? " more" : " less") + " than " +
               models[0].label + " (" + percent_text(change, before) + ")."));
     }
@@ -1072,7 +1074,7 @@ function peak_table(model, id, pool) {
     const where = " live at position " + position_text(model, at) + of_plan(model);
     const caption = place + bytes_text(levels.peak) + where;
     const steps = has_steps ? ["made by", "last used by"] : [], last = 4 + steps.length;
-    const headings = ["buffer", "bytes", "of the peak", "live at", ...steps, "peak without it", "saves"];
+    const headings = ["buffer", unit_name, "of the peak", "live at", ...steps, "peak without it", "saves"];
     return table_of(caption, headings, [1, 2, last, last + 1], live.length, i => {
         const row = live[i], without = peak_without(model, pool, row);
         return [{text: buffer_name(model, model.buffer_of[row]), model, row}, bytes_text(size[row]),
@@ -1085,7 +1087,7 @@ function in_place_table(model) {
     const pairs = model.plan.in_place;
     const caption = count_text(pairs.length, "result") + " written over an operand" + of_plan(model);
     const gains = ["without it the peak rises by", "without any of the step by"];
-    const headings = ["result", "over", "by", "bytes", ...gains];
+    const headings = ["result", "over", "by", unit_name, ...gains];
     return table_of(caption, headings, [3, 4, 5], pairs.length, i => {
         const [step, from, to, ...bytes] = pairs[i];
         return [{text: name_of(to), model, value: to}, {text: name_of(from), model, value: from},
@@ -1104,7 +1106,7 @@ function handoff_tables(model) {
     text += plan.order ? ". Positions are those of an order that keeps the hand-offs."
                        : ". Positions are those of the listed order, which need not keep the hand-offs.";
     const tables = [make("p", text, {class: "soft"})];
-    const headings = ["step", "waits for", "bytes passed on", "on the critical path"];
+    const headings = ["step", "waits for", unit_name + " passed on", "on the critical path"];
     tables.push(table_of("Hand-offs", headings, [2], handoffs.length, i => {
         const [from, to, bytes] = handoffs[i];
         const is_on_path = on_path.has(from + " " + to);

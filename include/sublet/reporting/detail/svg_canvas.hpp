@@ -91,7 +91,8 @@ struct svg_canvas {
             std::uint64_t const y = plot.y_of(k * bytes);
             if (k != 0) level("grid", y, end());
             text("e", left - 700, y + 400);
-            write_bytes(out, k * bytes);
+            if (out.unit != nullptr) out << k * bytes; // as wide as the margin is
+            else write_bytes(out, k * bytes);
             out << "</text>\n";
         }
     }

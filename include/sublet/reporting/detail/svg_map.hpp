@@ -78,7 +78,8 @@ void draw_legend(svg_canvas<Stream>& canvas, svg_legend legend, buffer_kinds con
     using px = hundredths;
     if (legend.entries == 0) return;
     std::uint64_t rest = all.byte_steps;
-    canvas.text("b", canvas.left, top + 600) << "kind and its share of bytes × positions</text>\n";
+    canvas.text("b", canvas.left, top + 600)
+        << "kind and its share of " << canvas.out.units() << " × positions</text>\n";
     for (std::size_t k = 0; k != legend.entries; ++k) {
         std::uint64_t const x = canvas.left + k % legend.columns * legend.cell;
         std::uint64_t const y = top + legend.head + k / legend.columns * legend.row;
@@ -218,7 +219,7 @@ struct svg_painter {
             canvas.level("arena", profile.y_of(panel.arena), canvas.end());
             if (panel.live.peak != 0) canvas.level("peak", profile.y_of(panel.live.peak), canvas.end());
             canvas.text("b", canvas.end() + 800, profile.top + profile.height / 2 + 400)
-                << "live bytes</text>\n";
+                << "live " << out.units() << "</text>\n";
         }
         canvas.time_axis(bottom);
         out << "<g>\n";
@@ -283,8 +284,8 @@ private:
             write_escaped(out, kinds.name_of(kinds.kind_of[i]));
             out << ')';
         }
-        out << ": positions [" << b.life.first << ", " << b.life.last << "), " << b.size << " bytes at "
-            << b.offset << "</title></rect>\n";
+        out << ": positions [" << b.life.first << ", " << b.life.last << "), " << b.size << ' ' << out.units()
+            << " at " << b.offset << "</title></rect>\n";
 
         // The name is placed on the wider side of the peak's line, if the line crosses the rectangle.
         std::uint64_t from = x, to = x + w;
@@ -312,9 +313,10 @@ private:
     void paint_limits(svg_panel const& panel, svg_plot const& map, std::uint64_t bottom)
     {
         byte_count const arena = panel.arena, peak = panel.live.peak;
-        paint_limit("arena", "a", "arena", arena, map, arena >= peak);
+        paint_limit("arena", "a", "arena", "", arena, map, arena >= peak);
         if (peak == 0) return;
-        paint_limit("peak", "p", panel.every_schedule ? "live bytes" : "lower bound", peak, map,
+        bool const is_bound = !panel.every_schedule;
+        paint_limit("peak", "p", is_bound ? "lower bound" : "live ", is_bound ? "" : out.units(), peak, map,
                     arena < peak);
 
         std::uint64_t const at = mark_of(panel);
@@ -327,8 +329,8 @@ private:
         out << " at " << panel.live.peak_position << "</text>\n";
     }
 
-    void paint_limit(char const* line, char const* text, char const* label, byte_count bytes,
-                     svg_plot const& map, bool upper)
+    void paint_limit(char const* line, char const* text, char const* label, char const* label_end,
+                     byte_count bytes, svg_plot const& map, bool upper)
     {
         // The upper label is above its line and the lower one below: they never overlap, and avoid the axis.
         std::uint64_t const y = map.y_of(bytes), x = canvas.end() + 800;
@@ -336,7 +338,7 @@ private:
         std::uint64_t const below_y = smaller(y + 1100, map.bottom() - 1300);
         std::uint64_t const first = upper ? above_y : below_y;
         canvas.level(line, y, canvas.end() + 600);
-        canvas.text(text, x, first) << label << "</text>";
+        canvas.text(text, x, first) << label << label_end << "</text>";
         canvas.text(text, x, first + 1300);
         write_bytes(out, bytes);
         out << "</text>\n";

@@ -20,6 +20,19 @@
 
 namespace sublet::detail {
 
+/// As text of the picture, ending with '\0'; empty for bytes.
+[[nodiscard]] inline std::vector<char> escaped_unit(char const* unit)
+{
+    std::vector<char> escaped, printable;
+    if (unit == nullptr) return escaped;
+    appended_text{printable} << unit;
+    keep_printable(printable);
+    appended_text out{escaped};
+    write_escaped(out, {printable.data(), printable.size()});
+    out << '\0';
+    return escaped;
+}
+
 /// `Options` are svg_options.
 /// Throws: precondition_error for options out of their limits, and what panel_of() throws.
 template <text_stream Stream, class Options>
@@ -56,22 +69,24 @@ void draw_plan(Stream& out, memory_plan const& plan, Options const& options)
     keep_printable(printable);
     std::string_view const title(printable.data(), printable.size());
 
-    plain_text<Stream> text{out};
+    std::vector<char> const unit = escaped_unit(options.unit);
+    plain_text<Stream> text{out, unit.empty() ? nullptr : unit.data()};
     text << "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"" << options.width
          << "\" height=\"" << all << "\" viewBox=\"0 0 " << options.width << ' ' << all << "\">\n<title>";
     write_escaped(text, title);
     text << "</title>\n<desc>" << count_buffers(drawn, 0, drawn.size()) << " buffers over "
          << (panels.empty() ? 0 : positions) << " positions";
     for (svg_panel const& panel : panels)
-        text << "; pool " << panel.pool << ": arena of " << panel.arena << " bytes, peak of "
-             << panel.live.peak << " bytes at position " << panel.live.peak_position;
+        text << "; pool " << panel.pool << ": arena of " << panel.arena << ' ' << text.units() << ", peak of "
+             << panel.live.peak << ' ' << text.units() << " at position " << panel.live.peak_position;
     text << "</desc>\n"
          << svg_style << "<path class=\"page\" d=\"M0 0H" << options.width << 'V' << all << "H0z\"/>\n"
          << "<text class=\"title\" x=\"72\" y=\"27\">";
     write_escaped(text, title);
     text << "</text>\n";
     if (panels.empty())
-        text << "<text x=\"72\" y=\"50\">Nothing to draw: no buffer has bytes and an offset.</text>\n";
+        text << "<text x=\"72\" y=\"50\">Nothing to draw: no buffer has " << text.units()
+             << " and an offset.</text>\n";
     canvas_type canvas{text, width, positions};
     painter paint{canvas, options.names, kinds, drawn};
     for (std::uint64_t top = header_height; svg_panel const& panel : panels) {

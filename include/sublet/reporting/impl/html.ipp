@@ -352,6 +352,14 @@ SUBLET_DECL std::vector<char> html_page::text() const
     json.name("title");
     json.text(title);
     out << ",\n";
+    if (options_.unit != nullptr) {
+        std::vector<char> unit;
+        appended_text{unit} << options_.unit;
+        keep_printable(unit);
+        json.name("unit");
+        json.text({unit.data(), unit.size()});
+        out << ",\n";
+    }
     json.name("has_steps");
     out << (options_.program != nullptr ? "true,\n" : "false,\n");
     json.list("names", names_.ends.size(), [&](std::size_t i) { json.text(names_[i]); });
