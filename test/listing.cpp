@@ -31,7 +31,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
+#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -918,6 +920,189 @@ TEST_CASE("what is counted may be no bytes, and is printed by its name")
     CHECK(picture.str().find(" bytes") == std::string::npos);
     write_html(page, planned, {.unit = "qubits"});
     CHECK(page.str().find("\"unit\":\"qubits\"") != std::string::npos);
+}
+
+TEST_CASE("storage begins at whichever step touches it first, and an order chooses the step")
+{
+    // q and r are touched by two steps each, in any order; the list keeps both alive at once.
+    listing<std::string> list;
+    for (char const* name : {"q", "r"}) list.facts(name, {.bytes = 8, .begins_at_first_touch = true});
+    list.step("q1").write("q").make("a", {.bytes = 1});
+    list.step("r1").write("r").read("a");
+    list.step("q2").write("q").make("b", {.bytes = 1});
+    list.step("r2").read("b").write("r");
+
+    auto const listed = plan_memory(list);
+    REQUIRE(listed);
+    CHECK(listed.report().lower_bound_bytes == 17);
+    node_order const found = order(list);
+    CHECK(found.is_optimal());
+    CHECK(found.given_peak == 17);
+    CHECK(found.peak == 10);
+    CHECK(found.listed);
+    listing<std::string> chosen = list;
+    chosen.order = found.order;
+    auto const planned = plan_memory(chosen);
+    CHECK(planned.bytes() == 10);
+    CHECK(check_plan(chosen, planned.plan));
+
+    // An edge says what comes first.
+    listing<std::string> edged;
+    edged.facts("q", {.bytes = 8, .begins_at_first_touch = true});
+    auto measure = edged.step("measure");
+    measure.write("q");
+    edged.step("reset").write("q").wait_for(measure);
+    for (auto by : {node_order::method::exact, node_order::method::on_demand})
+        CHECK(order(edged, by).order == std::vector<node_id>{0, 1});
+}
+
+TEST_CASE("the exact order of small programs is the best of all with storage that begins at its first touch")
+{
+    std::size_t better = 0;
+    for (std::uint32_t seed = 0; seed != 60; ++seed) {
+        CAPTURE(seed);
+        std::mt19937 draw(seed);
+        auto below = [&](unsigned n) { return static_cast<unsigned>(draw() % n); };
+        listing<int> list;
+        int const begun = 3, steps = 5;
+        for (int v = 0; v != begun; ++v)
+            list.facts(v, {.bytes = 1 + below(8),
+                           .role = below(6) == 0 ? value_role::output : value_role::intermediate,
+                           .begins_at_first_touch = true});
+        std::vector<listing<int>::step_ref> before(steps);
+        for (int s = 0; s != steps; ++s) {
+            auto step = list.step();
+            for (int v = 0; v != begun; ++v)
+                if (unsigned const kind = below(4); kind == 0) step.write(v);
+                else if (kind == 1) step.read(v);
+            step.make(begun + s, {.bytes = 1 + below(4)});
+            if (s != 0 && below(2) == 0) step.read(begun + static_cast<int>(below(unsigned(s))));
+            if (s != 0 && below(4) == 0) step.wait_for(before[below(unsigned(s))]);
+            before[std::size_t(s)] = step;
+        }
+        std::vector<node_id> all{0, 1, 2, 3, 4};
+        byte_count least = ~byte_count{0};
+        do {
+            listing<int> chosen = list;
+            chosen.order = all;
+            if (auto const planned = plan_memory(chosen))
+                least = std::min(least, planned.report().lower_bound_bytes);
+        } while (std::ranges::next_permutation(all, {}, [](node_id n) { return +n; }).found);
+        node_order const exact = order(list, node_order::method::exact);
+        CHECK(exact.is_optimal());
+        CHECK(exact.peak == least);
+        CHECK(exact.given_peak == plan_memory(list).report().lower_bound_bytes);
+        better += exact.peak < exact.given_peak;
+        listing<int> chosen = list;
+        chosen.order = exact.order;
+        auto const planned = plan_memory(chosen);
+        CHECK(planned.report().lower_bound_bytes == exact.peak);
+        CHECK(check_plan(chosen, planned.plan));
+    }
+    CHECK(better >= 10);
+}
+
+TEST_CASE("every planner, analysis, checker and executor takes storage that begins at its first touch")
+{
+    listing<std::string> list;
+    list.facts("file", {.bytes = 16, .begins_at_first_touch = true});
+    list.step("one").make("a", {.bytes = 4}).write("file");
+    list.step("two").write("file").read("a");
+    list.step("three").read("file").make("b", {.bytes = 4, .role = value_role::output});
+    auto see_planned = [](char const* call, auto const& result) {
+        CAPTURE(call);
+        CAPTURE(failure_of(result));
+        CHECK(bool(result));
+    };
+    auto see = [&](listing<std::string> const& of) {
+        auto const planned = plan_memory(of);
+        see_planned("plan_memory", planned);
+        CHECK(planned.offset_of("file") != no_offset);
+        see_planned("check_plan", check_plan(of, planned.plan));
+        auto const concurrent = plan_concurrent(of);
+        see_planned("plan_concurrent", concurrent);
+        see_planned("check_concurrent_plan", check_concurrent_plan(of, concurrent.plan));
+        see_planned("plan_with_handoffs", plan_with_handoffs(of, {.workers = 2}));
+        see_planned("plan_symbolic", plan_symbolic(of, {.bytes = affine_bytes{8, 8}, .max_batch = 4}));
+        see_planned("advise_memory", advise_memory(of));
+        see_planned("lifetimes", lifetimes(of));
+        see_planned("versions", versions(of));
+        see_planned("dependences", dependences(of));
+        see_planned("share_slots", share_slots(of));
+        see_planned("fits", fits(planned, of));
+        if (of.order.empty()) {
+            auto const flow = plan_flow(of);
+            see_planned("plan_flow", flow);
+            see_planned("check_flow_plan", check_flow_plan(of, flow.plan));
+        }
+        if (of.order.empty()) {
+            snapshot const program = of.program();
+            see_planned("plan_nested", plan_nested(program_tree{program}, std::vector{of}));
+        }
+
+        // Touches that no edge orders run as they are listed: they do not race.
+        dependence_graph const g = dependences(of);
+        std::vector<step_id> const in_turn =
+            of.order.empty() ? std::vector<step_id>{0, 1, 2} : std::vector<step_id>{0, 2, 1};
+        for (std::size_t i = 1; i != in_turn.size(); ++i) {
+            bool waits = false;
+            for (position_id next : g.after[g.position_of[in_turn[i - 1]]])
+                waits = waits || next == g.position_of[in_turn[i]];
+            CHECK(waits);
+        }
+
+        std::vector<int> seen;
+        auto kernel = [&](cpu_call const& call) {
+            seen.push_back(static_cast<int>(+call.step));
+            for (std::size_t i = 0; i != call.defs().size(); ++i)
+                for (std::byte& b : call.out(i)) b = std::byte{1};
+        };
+        cpu_executor run{of, arena{planned}, kernel};
+        run.run();
+        CHECK(seen.size() == 3);
+        thread_executor threads{of, arena{concurrent}, kernel, {.workers = 1}};
+        threads.run();
+    };
+    see(list);
+    list.order = {0, 2, 1};
+    see(list);
+}
+
+TEST_CASE("what contradicts storage that begins at its first touch is refused by name")
+{
+    auto begun = [](value_role role = value_role::intermediate) {
+        listing<std::string> list;
+        list.facts("q", {.bytes = 8, .role = role, .begins_at_first_touch = true});
+        return list;
+    };
+    auto refused = [](listing<std::string> const& list) {
+        return thrown_by<precondition_error>([&] { (void)plan_memory(list); });
+    };
+    listing<std::string> made = begun();
+    made.step("prepare").make("q");
+    CHECK(refused(made) ==
+          "sublet: value 'q' begins at its first touch, and is made in step 'prepare': say write()");
+    listing<std::string> given = begun(value_role::input);
+    given.step("use").read("q");
+    CHECK(refused(given) ==
+          "sublet: value 'q' begins at its first touch, and is there before, as it is external or an input");
+    listing<std::string> viewed = begun();
+    viewed.step("use").view("row", "q", 0, {.bytes = 4}).read("row");
+    CHECK(refused(viewed) == "sublet: value 'q' begins at its first touch, and 'row' is a view of it");
+    listing<std::string> blocks = begun();
+    (void)blocks.block();
+    blocks.step("use").write("q");
+    CHECK(thrown_by<precondition_error>([&] { (void)plan_flow(blocks); }) ==
+          "sublet: value 'q' begins at its first touch, and in a listing with blocks no touch is the first");
+    listing<std::string> unsized;
+    unsized.facts("q", {.begins_at_first_touch = true});
+    unsized.step("use").write("q");
+    CHECK(refused(unsized) ==
+          "sublet: the size of value 'q' is not said: say .bytes, or no_size if it is unknown");
+    listing<std::string> kept = begun(value_role::output); // kept to the end
+    kept.step("use").write("q");
+    kept.step("other").make("x", {.bytes = 8});
+    CHECK(plan_memory(kept).bytes() == 16);
 }
 
 TEST_CASE("a step may be none: it converts to false, and nothing can be said of it")

@@ -32,6 +32,7 @@
 #include <sublet/graph/concepts.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/graph/snapshot.hpp>
+#include <sublet/planning/detail/first_touches.hpp>
 #include <sublet/planning/detail/handle_numbers.hpp>
 #include <sublet/planning/detail/handle_text.hpp>
 #include <sublet/planning/detail/listed_facts.hpp>
@@ -66,6 +67,10 @@ public:
         pool_id pool = 0;                           ///< the pool to lie in
         byte_count pinned = no_offset;              ///< a prescribed offset
         bool eligible = true;                       ///< false: has its own storage: not planned, not counted
+        /// No step makes it: steps read and write it, and its storage begins at the first of them in `order`,
+        /// which has it among its results, without contents. order() may begin with any of them; wait_for()
+        /// says which come later. A plan for every schedule, too, keeps these steps as `order` lists them.
+        bool begins_at_first_touch = false;
         std::string_view name = {}; ///< for diagnostics; copied
     };
 
@@ -255,29 +260,16 @@ public:
     /// Complexity: O(values + steps + touches).
     ///
     /// Throws: precondition_error if a step may overwrite a value that it does not read, or by one that it
-    ///         does not make.
-    [[nodiscard]] snapshot program() const
+    ///         does not make; or if a value that begins at its first touch is made by a step, viewed,
+    ///         external or an input, or in a listing with blocks.
+    [[nodiscard]] snapshot program() const { return program_of(true); }
+    /// The same for order(), which chooses the first touch: all touches of `begun`, the values that begin at
+    /// their first touch, are reads.
+    [[nodiscard]] snapshot program(std::vector<value_id>& begun) const
     {
-        expect_pairs_of_steps();
-        bool const has_blocks = !block_begin_.empty();
-        std::size_t const nodes = has_blocks ? block_begin_.size() : steps();
-        csr_rows<node_id, node_id> next(std::vector<std::uint32_t>(nodes + 1), {});
-        if (!edges_.empty())
-            next = csr_rows<node_id, node_id>::gathered(nodes, [&](auto add) {
-                for (auto const& [from, to] : edges_) add(from, to);
-            });
-        edge_meaning const meaning = has_blocks       ? edge_meaning::control_flow
-                                     : edges_.empty() ? edge_meaning::none
-                                                      : edge_meaning::order;
-        detail::effect_record record;
-        record.step_begin.reserve(steps() + 2); // of a step in an empty block, and the end
-        record = record_;
-        if (ends_in_empty_block()) record.next_step();
-        table<node_id, step_id> node_end(block_begin_.begin() + has_blocks, block_begin_.end());
-        node_end.reserve(nodes);
-        for (step_id s = 0; !has_blocks && s != steps(); ++s) node_end.push_back(s + 1);
-        if (has_blocks) node_end.push_back(step_id::of(record.step_begin.size()));
-        return {values(), meaning, csr_graph(std::move(next)), std::move(node_end), std::move(record)};
+        snapshot p = program_of(false);
+        begun.assign(p.commuting().begin(), p.commuting().end());
+        return p;
     }
     /// What was said of the values and of the whole plan, by id. Sizes that were not said are unknown.
     ///
@@ -310,7 +302,7 @@ public:
             for (; i != end; ++i)
                 if (record_.touches[i].makes()) facts_.expect_size(record_.touches[i].value, s);
         }
-        facts_.expect_sizes_of_inputs();
+        facts_.expect_sizes_without_maker();
         facts_.expect_aligned_views(all);
         return all;
     }
@@ -502,30 +494,34 @@ public:
     }
 
 private:
-    void expect_pairs_of_steps() const
+    /// `chooses_first`: the first touch in `order` makes a value that begins with it; otherwise all are
+    /// reads.
+    snapshot program_of(bool chooses_first) const
     {
-        if (record_.overwrites.empty()) return;
-        table<value_id, step_id> read_in(values(), no_step), made_in(values(), no_step);
-        step_id seen = no_step;
-        for (overwrite o : record_.overwrites) { // by step
-            if (std::exchange(seen, o.step) != o.step) {
-                std::size_t const last =
-                    o.step + 1 == steps() ? record_.touches.size() : record_.step_begin[o.step + 1];
-                for (std::size_t i = record_.step_begin[o.step]; i != last; ++i) {
-                    touch const t = record_.touches[i];
-                    if (t.defines()) made_in[t.value] = o.step;
-                    if (!t.defines() || t.kind == touch::access::read_view) read_in[t.value] = o.step;
-                }
-            }
-            if (read_in[o.in] == o.step && made_in[o.out] == o.step) continue;
-            bool const is_read = read_in[o.in] == o.step;
-            detail::sentence why;
-            why << "sublet: step ";
-            why.quote(detail::id_text(facts_.step_name(o.step)), o.step) << " says that ";
-            why.quote(facts_.text_of(o.out), o.out) << " may overwrite ";
-            why.quote(facts_.text_of(o.in), o.in) << ", and does not " << (is_read ? "make " : "read ");
-            why.quote(facts_.text_of(is_read ? o.out : o.in), is_read ? o.out : o.in).fail();
+        facts_.expect_pairs_of_steps(record_);
+        bool const has_blocks = !block_begin_.empty();
+        std::size_t const nodes = has_blocks ? block_begin_.size() : steps();
+        csr_rows<node_id, node_id> next(std::vector<std::uint32_t>(nodes + 1), {});
+        if (!edges_.empty())
+            next = csr_rows<node_id, node_id>::gathered(nodes, [&](auto add) {
+                for (auto const& [from, to] : edges_) add(from, to);
+            });
+        edge_meaning const meaning = has_blocks       ? edge_meaning::control_flow
+                                     : edges_.empty() ? edge_meaning::none
+                                                      : edge_meaning::order;
+        detail::effect_record record;
+        record.step_begin.reserve(steps() + 2); // of a step in an empty block, and the end
+        record = record_;
+        if (ends_in_empty_block()) record.next_step();
+        if (std::vector<value_id> const begun = facts_.begun_by_touch(); !begun.empty()) {
+            facts_.expect_touchable(record_, has_blocks);
+            record = detail::with_first_touches(record_, begun, values(), order, chooses_first);
         }
+        table<node_id, step_id> node_end(block_begin_.begin() + has_blocks, block_begin_.end());
+        node_end.reserve(nodes);
+        for (step_id s = 0; !has_blocks && s != steps(); ++s) node_end.push_back(s + 1);
+        if (has_blocks) node_end.push_back(step_id::of(record.step_begin.size()));
+        return {values(), meaning, csr_graph(std::move(next)), std::move(node_end), std::move(record)};
     }
     void expect_open(step_id s) const
     {

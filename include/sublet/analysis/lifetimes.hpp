@@ -133,10 +133,12 @@ struct ordered_bytes {
     std::uint32_t segments = 0;        ///< of all storages
 };
 
-/// Sizes of `no_size` reach to the end of their storage.
+/// Sizes of `no_size` reach to the end of their storage. Without `with_commuting` accesses of values with
+/// writes that commute need no order.
 ///
 /// Complexity: O(values + touches), and O(n log n) for the n values of the storages.
-[[nodiscard]] ordered_bytes find_ordered_bytes(snapshot const& p, lifetimes_options const& options);
+[[nodiscard]] ordered_bytes find_ordered_bytes(snapshot const& p, lifetimes_options const& options,
+                                               bool with_commuting = true);
 
 /// A write that moves across another access of its bytes, if the steps run in the order of `steps` and are
 /// listed by ascending `rank`.

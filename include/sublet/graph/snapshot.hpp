@@ -157,6 +157,13 @@ public:
         return {record_.said_views.data(), record_.said_views.size()};
     }
 
+    /// Values that a listing begins at their first touch: where steps run one after another, their writes may
+    /// run in any order.
+    [[nodiscard]] std::span<value_id const> commuting() const
+    {
+        return {record_.commuting.data(), record_.commuting.size()};
+    }
+
     /// Some step changes a value in place.
     [[nodiscard]] bool has_writes() const { return record_.has_writes; }
     /// Some step makes a view.

@@ -19,7 +19,18 @@
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/ordering/node_order.hpp>
 
+#include <vector>
+
 namespace sublet {
+
+namespace detail {
+
+/// order() by a rule, or without, if values `begun` are live from the first step that reads them.
+[[nodiscard]] node_order order_from_touches(snapshot const& p, plan_options const& options,
+                                            std::vector<value_id> const& begun,
+                                            node_order::method const* rule);
+
+} // namespace detail
 
 /// Computes an order by one rule.
 ///
@@ -37,11 +48,14 @@ namespace sublet {
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more, or if `options.order`
 ///             does not name every node once.
 [[nodiscard]] node_order order(snapshot const& p, plan_options const& options, node_order::method method);
-/// The same for a listing: assign the order to `list.order`.
+/// The same for a listing: assign the order to `list.order`. It may begin a value that begins at its first
+/// touch with any step that touches it.
 template <detail::listed L>
 [[nodiscard]] node_order order(L const& list, node_order::method method)
 {
-    return list.named(order(list.program(), list.sized_options(), method));
+    std::vector<value_id> begun;
+    snapshot const p = list.program(begun);
+    return list.named(detail::order_from_touches(p, list.sized_options(), begun, &method));
 }
 
 /// The best order that the search finds; pass it to plan_memory() as `options.order`.
@@ -57,11 +71,14 @@ template <detail::listed L>
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more, or if `options.order`
 ///             does not name every node once.
 [[nodiscard]] node_order order(snapshot const& p, plan_options const& options);
-/// The same for a listing: assign the order to `list.order`.
+/// The same for a listing: assign the order to `list.order`. It may begin a value that begins at its first
+/// touch with any step that touches it.
 template <detail::listed L>
 [[nodiscard]] node_order order(L const& list)
 {
-    return list.named(order(list.program(), list.sized_options()));
+    std::vector<value_id> begun;
+    snapshot const p = list.program(begun);
+    return list.named(detail::order_from_touches(p, list.sized_options(), begun, nullptr));
 }
 
 } // namespace sublet

@@ -113,13 +113,15 @@ SUBLET_DECL table<buffer_id, unsigned char> count_writes(snapshot const& p, buff
     return writes;
 }
 
-SUBLET_COLD_DECL ordered_bytes find_ordered_bytes(snapshot const& p, lifetimes_options const& options)
+SUBLET_COLD_DECL ordered_bytes find_ordered_bytes(snapshot const& p, lifetimes_options const& options,
+                                                  bool with_commuting)
 {
     std::size_t const values = p.values();
     table<value_id, value_id> const alias_of = options.alias_of.tabulate(values, "alias_of");
     buffer_classes const classes = classes_of(alias_of);
-    table<buffer_id, unsigned char> const writes =
-        count_writes(p, classes, options.role.tabulate(values, "role"));
+    table<buffer_id, unsigned char> writes = count_writes(p, classes, options.role.tabulate(values, "role"));
+    for (value_id v : p.commuting())
+        if (!with_commuting) writes[classes.buffer_of[v]] = 0;
     ordered_bytes result;
     bool any = false;
     for (unsigned char w : writes) any |= w == 2;
@@ -276,7 +278,7 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& gi
                     check_defined(classes.root[classes.buffer_of[t.value]], at, at + 1);
     }
     if (fails() || options.order.empty()) return lives;
-    detail::ordered_bytes const ordered = detail::find_ordered_bytes(p, options);
+    detail::ordered_bytes const ordered = detail::find_ordered_bytes(p, options, false);
     if (ordered.segments == 0) return lives;
     table<step_id, position_id> listed(steps.size());
     for (position_id at = 0; at != listed.size(); ++at) listed[+at] = at;

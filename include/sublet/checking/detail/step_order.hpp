@@ -52,9 +52,10 @@ public:
     };
 
     /// Complexity: O((values + accesses) log values + touches) time, O(touches + accesses log values) memory.
-    /// `listed` are the steps as listed.
+    /// `listed` are the steps as listed. Without `with_commuting` values with writes that commute have no
+    /// order.
     byte_order(snapshot const& p, plan_requirements const& required,
-               table<position_id, step_id> const& listed);
+               table<position_id, step_id> const& listed, bool with_commuting = true);
 
     /// Calls visit(accesses) for each block with some.
     template <class Visit>

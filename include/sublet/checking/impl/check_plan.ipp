@@ -117,7 +117,7 @@ private:
         if (options_.order.empty()) return std::nullopt;
         table<position_id, step_id> listed(program_.steps());
         for (step_id s = 0; s != program_.steps(); ++s) listed[position_id::of(+s)] = s;
-        byte_order const order(program_, required_, listed);
+        byte_order const order(program_, required_, listed, false);
         std::optional<counterexample> first;
         auto found = [&first](value_id v, position_id p) {
             if (first && (first->position() < p || (first->position() == p && first->value() <= v))) return;

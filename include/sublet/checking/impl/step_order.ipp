@@ -18,7 +18,7 @@
 namespace sublet::detail {
 
 SUBLET_COLD_DECL byte_order::byte_order(snapshot const& p, plan_requirements const& required,
-                                        table<position_id, step_id> const& listed)
+                                        table<position_id, step_id> const& listed, bool with_commuting)
 {
     std::size_t const values = p.values();
     table<value_id, std::uint32_t> writes(values, 0); // by root: steps, and one if it is given
@@ -31,6 +31,8 @@ SUBLET_COLD_DECL byte_order::byte_order(snapshot const& p, plan_requirements con
                 last[r] = s;
                 ++writes[r];
             }
+    for (value_id v : p.commuting())
+        if (!with_commuting) writes[required.root[v]] = 0;
     auto end_of = [&](value_id v) {
         byte_count const begin = required.offset_in_root[v], bytes = required.bytes[v];
         if (bytes == no_size || !sum_fits(begin, bytes)) return no_size;

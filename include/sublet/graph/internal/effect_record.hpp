@@ -20,6 +20,7 @@ struct effect_record {
     std::vector<edge_use> edge_uses;
     std::vector<overwrite> overwrites;
     std::vector<said_view> said_views;
+    std::vector<value_id> commuting; // values with writes that may run in any order
     enum : unsigned char { recomputable = 1, only_views = 2, end_of_said = 4 }; // each_step_fact() lists them
     std::vector<unsigned char> said; // by step, up to the last one that says something: a set of these
     bool has_writes = false;         // some touch changes a value in place

@@ -61,7 +61,8 @@ struct order_graph : verdict {
     }
 };
 
-/// `options.order` is the listed order.
+/// `options.order` is the listed order. Values `begun`, which ascend, are inputs that are live from their
+/// first touch.
 ///
 /// Ensures:    an order of the nodes respects `before` if and only if lifetimes() finds no error in it,
 ///             no edge of the program is reversed, and touches of the same storage keep their order around
@@ -70,7 +71,8 @@ struct order_graph : verdict {
 /// Complexity: O(V + E + values + touches + pairs) time and memory.
 /// Throws:     precondition_error if a property does not have one entry per value, views form a cycle, or the
 ///             order does not name every node once.
-[[nodiscard]] order_graph order_graph_of(snapshot const& p, plan_options const& options);
+[[nodiscard]] order_graph order_graph_of(snapshot const& p, plan_options const& options,
+                                         std::vector<value_id> const& begun = {});
 
 // --- order bound -----------------------------------------------------------------------------------------
 

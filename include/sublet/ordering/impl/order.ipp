@@ -13,6 +13,8 @@
 #include <sublet/ordering/detail/order_pipeline.hpp>
 #include <sublet/ordering/order.hpp>
 
+#include <utility>
+
 namespace sublet::detail {
 
 /// Notes why the listed order cannot run, if it cannot.
@@ -24,21 +26,31 @@ SUBLET_DECL node_order with_listed(node_order found, snapshot const& p, plan_opt
     return found;
 }
 
+SUBLET_DECL node_order order_from_touches(snapshot const& p, plan_options const& given,
+                                          std::vector<value_id> const& begun, node_order::method const* rule)
+{
+    auto asked = with_said_views(p, tabulated_options(given, p.values()));
+    if (!begun.empty()) {
+        auto role = asked->role.tabulate(p.values(), "role");
+        for (value_id v : begun) role[v] = role[v] | value_role::input;
+        asked.own().role = std::move(role);
+    }
+    order_graph const g = order_graph_of(p, *asked, begun);
+    return with_listed(rule != nullptr ? order(g, *rule) : order(g, limits_of(given.effort)), p, *asked);
+}
+
 } // namespace sublet::detail
 
 namespace sublet {
 
 SUBLET_DECL node_order order(snapshot const& p, plan_options const& options, node_order::method method)
 {
-    auto const asked = detail::with_said_views(p, detail::tabulated_options(options, p.values()));
-    return detail::with_listed(detail::order(detail::order_graph_of(p, *asked), method), p, *asked);
+    return detail::order_from_touches(p, options, {}, &method);
 }
 
 SUBLET_DECL node_order order(snapshot const& p, plan_options const& options)
 {
-    auto const asked = detail::with_said_views(p, detail::tabulated_options(options, p.values()));
-    return detail::with_listed(
-        detail::order(detail::order_graph_of(p, *asked), detail::limits_of(options.effort)), p, *asked);
+    return detail::order_from_touches(p, options, {}, nullptr);
 }
 
 } // namespace sublet

@@ -82,7 +82,8 @@ SUBLET_DECL void keep_first_of_equals(std::vector<overwrite_pair>& pairs, std::s
     shorten(pairs, kept);
 }
 
-SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& options)
+SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& options,
+                                       std::vector<value_id> const& begun)
 {
     expect_steps_run_once(p);
     order_graph result;
@@ -118,7 +119,8 @@ SUBLET_DECL order_graph order_graph_of(snapshot const& p, plan_options const& op
         if (!table.buffers[b].is_planned()) continue;
         planned[b] = buffer_id::of(result.size.size());
         result.size.push_back(table.buffers[b].size);
-        result.is_given.push_back(has_role(table.buffers[b].role, value_role::input));
+        result.is_given.push_back(has_role(table.buffers[b].role, value_role::input) &&
+                                  !std::binary_search(begun.begin(), begun.end(), table.buffers[b].root));
         result.is_kept.push_back(has_role(table.buffers[b].role, value_role::output));
     }
     result.touch_count.assign(result.size.size(), 0);

@@ -9,6 +9,7 @@
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
+#include <sublet/graph/internal/effect_record.hpp>
 #include <sublet/planning/detail/handle_numbers.hpp>
 #include <sublet/planning/detail/handle_text.hpp>
 #include <sublet/planning/detail/said_values.hpp>
@@ -34,7 +35,7 @@ public:
     template <class Facts>
     value_id describe(Handle const& h, Facts const& facts, step_id by)
     {
-        auto const& [bytes, alignment, role, pool, pinned, eligible, name] = facts;
+        auto const& [bytes, alignment, role, pool, pinned, eligible, begins_at_touch, name] = facts;
         value_id const v = numbers_.add(h);
         say(bytes_, "size", v, bytes, by);
         say(alignment_, "alignment", v, alignment, by);
@@ -42,6 +43,7 @@ public:
         say(pool_, "pool", v, pool, by);
         if (pinned != no_offset) say(pinned_, "pinned offset", v, pinned, by);
         if (!eligible) say(eligible_, "eligibility", v, static_cast<unsigned char>(false), by);
+        if (begins_at_touch) static_cast<void>(begins_at_touch_.say(v, 1, by));
         value_names_.add(v, name);
         return v;
     }
@@ -59,6 +61,15 @@ public:
         }
         say(view_offset_, "offset", v, offset, by);
         return v;
+    }
+    [[nodiscard]] bool begins_at_touch(value_id v) const { return begins_at_touch_.of_value(v) != 0; }
+    /// The values that begin at their first touch, ascending.
+    [[nodiscard]] std::vector<value_id> begun_by_touch() const
+    {
+        std::vector<value_id> begun;
+        for (value_id v = 0; v < begins_at_touch_.size(); ++v)
+            if (begins_at_touch(v)) begun.push_back(v);
+        return begun;
     }
     void add_choice(value_id v, pool_id pool, byte_count cost) { pool_choices_.push_back({v, pool, cost}); }
 
@@ -107,11 +118,44 @@ public:
         if (made_by != no_step) add_step(why << ", made", made_by) << ",";
         (why << " is not said: say .bytes, or no_size if it is unknown").fail();
     }
-    void expect_sizes_of_inputs() const
+    void expect_sizes_without_maker() const
     {
         for (value_id v = 0; v != size(); ++v)
-            if (has_role(role_.of_value(v), value_role::input) && alias_of_.of_value(v) == no_value)
+            if ((has_role(role_.of_value(v), value_role::input) && alias_of_.of_value(v) == no_value) ||
+                begins_at_touch(v))
                 expect_size(v, no_step);
+    }
+    /// Values that begin at their first touch are made by no step, there at no other time, and are no views
+    /// or their roots.
+    void expect_touchable(effect_record const& record, bool has_blocks) const
+    {
+        auto about_it = [this](value_id v) {
+            sentence why;
+            why << "sublet: value ";
+            why.quote(text_of(v), v) << " begins at its first touch, and ";
+            return why;
+        };
+        for (value_id v = 0; v != size(); ++v) {
+            value_id const of = alias_of_.of_value(v);
+            if (of != no_value && begins_at_touch(v))
+                (about_it(v) << "is a view of ").quote(text_of(of), of).fail();
+            if (of != no_value && begins_at_touch(of))
+                (about_it(of).quote(text_of(v), v) << " is a view of it").fail();
+            if (!begins_at_touch(v)) continue;
+            if (has_blocks) (about_it(v) << "in a listing with blocks no touch is the first").fail();
+            if (is_given(role_.of_value(v)))
+                (about_it(v) << "is there before, as it is external or an input").fail();
+        }
+        std::size_t i = 0;
+        for (step_id s = 0; s != record.step_begin.size(); ++s) {
+            bool const is_last = s + 1 == record.step_begin.size();
+            for (std::size_t end = is_last ? record.touches.size() : record.step_begin[s + 1]; i != end; ++i)
+                if (value_id const v = record.touches[i].value;
+                    record.touches[i].defines() && begins_at_touch(v)) {
+                    sentence why = about_it(v);
+                    (add_step(why << "is made", s) << ": say write()").fail();
+                }
+        }
     }
     void expect_aligned_views(plan_options const& all) const
     {
@@ -130,6 +174,33 @@ public:
             add_source(why << said, alignment_.step_of(v))
                 << ", but it begins at byte " << offset[v] << " of value ";
             why.quote(text_of(root), root).fail();
+        }
+    }
+    /// A pair is of a value that its step reads, and of one that it makes.
+    void expect_pairs_of_steps(effect_record const& record) const
+    {
+        if (record.overwrites.empty()) return;
+        table<value_id, step_id> read_in(size(), no_step), made_in(size(), no_step);
+        step_id seen = no_step;
+        for (overwrite o : record.overwrites) { // by step
+            if (std::exchange(seen, o.step) != o.step) {
+                std::size_t const last = o.step + 1 == record.step_begin.size()
+                                             ? record.touches.size()
+                                             : record.step_begin[o.step + 1];
+                for (std::size_t i = record.step_begin[o.step]; i != last; ++i) {
+                    touch const t = record.touches[i];
+                    if (t.defines()) made_in[t.value] = o.step;
+                    if (!t.defines() || t.kind == touch::access::read_view) read_in[t.value] = o.step;
+                }
+            }
+            if (read_in[o.in] == o.step && made_in[o.out] == o.step) continue;
+            bool const is_read = read_in[o.in] == o.step;
+            sentence why;
+            why << "sublet: step ";
+            why.quote(id_text(step_names_[o.step]), o.step) << " says that ";
+            why.quote(text_of(o.out), o.out) << " may overwrite ";
+            why.quote(text_of(o.in), o.in) << ", and does not " << (is_read ? "make " : "read ");
+            why.quote(text_of(is_read ? o.out : o.in), is_read ? o.out : o.in).fail();
         }
     }
     void expect_no_pin_or_choice() const
@@ -171,6 +242,7 @@ private:
     said_values<byte_count> bytes_{unsaid_size}, alignment_{1}, view_offset_{no_offset};
     said_values<byte_count> pinned_{no_offset};
     said_values<unsigned char, bool> eligible_{1};
+    said_values<unsigned char, bool> begins_at_touch_{0};
     std::vector<plan_options::pool_choice> pool_choices_;
     said_values<value_id> alias_of_{no_value};
     said_values<pool_id> pool_{0};

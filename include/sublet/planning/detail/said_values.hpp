@@ -38,6 +38,8 @@ public:
         if (table_[v].what == unsaid_.what) table_[v] = {what, by};
         return table_[v].what == what;
     }
+    /// Of no later value something is said.
+    [[nodiscard]] std::size_t size() const { return table_.size(); }
     [[nodiscard]] T of_value(value_id v) const { return v < table_.size() ? table_[v].what : unsaid_.what; }
     [[nodiscard]] step_id step_of(value_id v) const { return v < table_.size() ? table_[v].by : no_step; }
     [[nodiscard]] per_value<Property> of(std::size_t values) const { return of(values, unsaid_.what); }
