@@ -54,7 +54,8 @@ struct planned_concurrently : planned_memory {
 /// Plans storage for steps that may run in any order, and concurrently, as edges and data allow.
 ///
 /// Requires:   each value is written by one step. If values are written more than once, or given and written,
-///             plan the versions (analysis/versions.hpp). `options.order` orders writes only.
+///             plan the versions (analysis/versions.hpp). `options.order` orders writes only, and makes
+///             each value before its uses, as a list does.
 /// Ensures:    the plan is valid for the concurrent reading together with `wanted.handoffs`, and proved
 ///             unless `options.check` is off. The arena is never larger than slots of the same effort. The
 ///             lower bound is the weight of `antichain`: no plan that holds for every schedule is smaller.

@@ -66,8 +66,8 @@ struct shared_slots : sized_slot_plan, verdict {
 /// Caffe2's memonger: a renaming of blobs, for executors that allocate each blob by itself. Views and results
 /// written in place have the slot of their buffer.
 ///
-/// Requires:   no view has more bytes than its root. `order` and `pinned` of `values` are ignored: slots have
-///             no offsets.
+/// Requires:   no view has more bytes than its root. `pinned` of `values` is ignored: slots have no offsets.
+///             `order` orders writes only, and makes each value before its uses, as a list does.
 /// Ensures:    a value has `no_slot` if it has 0 bytes or an unknown number, is external, not eligible, or
 ///             touched nowhere. In-place pairs are taken first, unless `values.in_place` is off.
 /// Throws:     precondition_error where a precondition of a stage is broken.
