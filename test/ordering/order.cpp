@@ -10,10 +10,9 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdint>
-#include <utility>
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace this_test {
