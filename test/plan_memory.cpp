@@ -106,7 +106,8 @@ TEST_CASE("an order that breaks a dependence is refused with a counterexample an
 {
     auto planned = plan_memory(chain, {.bytes = 8, .order = {1, 0, 2, 3}});
     CHECK(!planned);
-    CHECK(failure_of(planned) == "value 0 is used at position 0, listed before step 0, which makes it: order() finds an order "
+    CHECK(failure_of(planned) ==
+          "value 0 is used at position 0, listed before step 0, which makes it: order() finds an order "
           "that can run");
     CHECK(planned.plan.buffers.empty());
     CHECK(planned.plan.offset_of(0) == no_offset);

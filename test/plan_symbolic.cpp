@@ -220,9 +220,9 @@ TEST_CASE("a program that uses a value before its definition has no plan for any
 {
     symbolic_options const options{.bytes = affine_bytes{0, 8}, .max_batch = 2, .order = {1, 0, 2, 3}};
     auto const planned = plan_symbolic(chain, options);
-    CHECK(failure_of(planned) ==
-          "for a batch of 1: value 0 is used at position 0, listed before step 0, which makes it: order() finds "
-          "an order that can run");
+    CHECK(failure_of(planned) == "for a batch of 1: value 0 is used at position 0, listed before step 0, "
+                                 "which makes it: order() finds "
+                                 "an order that can run");
     CHECK(planned.plan.at(2).buffer_of == std::vector<buffer_id>(4, no_buffer));
 }
 

@@ -79,8 +79,8 @@ public:
     std::string const& name_of(std::size_t t) const { return tasks_[t].name; }
 
     /// Complexity: O(n log n) for n tasks, files, reads and waits.
-    /// Throws: input_error if there is no task, a size is missing or is 2^62 bytes or more, all together exceed
-    ///         64 bits, a task reads what it makes, or tasks wait for each other.
+    /// Throws: input_error if there is no task, a size is missing or is 2^62 bytes or more, all together take
+    ///         more than 64 bits, a task reads what it makes, or tasks wait for each other.
     task_graph finish(completion const& how);
 
 private:

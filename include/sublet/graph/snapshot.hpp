@@ -92,8 +92,8 @@ public:
 
     /// What its edges mean.
     [[nodiscard]] edge_meaning edges() const { return edges_; }
-    /// Its nodes are listed in the order in which they run: a sequence, a listing without blocks, a task graph
-    /// without edges. The nodes of another graph are only numbered.
+    /// Its nodes are listed in the order in which they run: a sequence, a listing without blocks, a task
+    /// graph without edges. The nodes of another graph are only numbered.
     [[nodiscard]] bool is_list() const { return edges_ == edge_meaning::none || is_listed_; }
     /// The same program with the edges of control flow: a program that runs its nodes as listed has one from
     /// each node to the next.
@@ -184,7 +184,7 @@ public:
 private:
     template <class Handle>
     friend class listing;
-    /// That of a listing, which is recorded already: every touch is of a value, and the last step is not closed.
+    /// That of a listing, which is recorded already: every touch is of a value, the last step is not closed.
     snapshot(std::size_t values, edge_meaning edges, csr_graph successors, table<node_id, step_id> node_end,
              detail::effect_record record);
 

@@ -103,7 +103,8 @@ SUBLET_DECL snapshot snapshot::as_control_flow() const
 
 SUBLET_DECL snapshot::snapshot(std::size_t values, edge_meaning edges, csr_graph successors,
                                table<node_id, step_id> node_end, detail::effect_record record)
-    : values_(values), edges_(edges), is_listed_(edges == edge_meaning::order), successors_(std::move(successors)),
+    : values_(values), edges_(edges), is_listed_(edges == edge_meaning::order),
+      successors_(std::move(successors)),
       predecessors_(successors_.items() == 0 ? successors_ : successors_.transposed(successors_.rows())),
       node_end_(std::move(node_end)), record_(std::move(record))
 {

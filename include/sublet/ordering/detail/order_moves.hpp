@@ -65,9 +65,9 @@ struct order_moves {
     [[nodiscard]] byte_count bytes_of(buffer_id b) const { return window->graph.size[b]; }
 };
 
-/// Ensures:    for each order of the window there is one with no higher peak that consists of moves. Seen from
-///             the end, `first_bytes` and early reads in the first step of a program are left out: peaks may
-///             be lower than true ones, never higher.
+/// Ensures:    for each order of the window there is one with no higher peak that consists of moves. Seen
+///             from the end, `first_bytes` and early reads in the first step of a program are left out: peaks
+///             may be lower than true ones, never higher.
 /// Complexity: O(V + E + touches) for what is not deferred; what decides for the others is limited.
 /// Requires:   the window outlives the result.
 [[nodiscard]] order_moves moves_of(order_window const& w, search_side side);

@@ -140,9 +140,9 @@ struct exact_node_order : node_order {
 struct improve_limits {
     std::uint64_t work = 40'000'000;       ///< touches, edges and words looked at, by all searches together
     std::uint64_t window_work = 2'000'000; ///< by one search
-    std::size_t widest = 72;             ///< nodes of a window
-    std::uint32_t rounds = 4;            ///< of searches and schedules
-    least_peak_limits schedules = {};    ///< limits of rescheduling the whole order; with the floor
+    std::size_t widest = 72;               ///< nodes of a window
+    std::uint32_t rounds = 4;              ///< of searches and schedules
+    least_peak_limits schedules = {};      ///< limits of rescheduling the whole order; with the floor
 };
 
 /// Offers better orders to `incumbent`. Returns the work.
