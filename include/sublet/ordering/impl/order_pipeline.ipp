@@ -58,7 +58,7 @@ SUBLET_DECL node_order order(order_graph const& g, order_limits limits)
     // The same rounds at every effort, and none in part: what more work finds is never worse.
     std::uint64_t const one_pass = g.nodes() + g.after.items() + g.held.items();
     std::uint64_t left = limits.work;
-    std::size_t rescheduled = 0; // after so many changes of the best order
+    std::size_t rescheduled = ~std::size_t{0}; // after so many changes of the best order: never
     for (std::uint64_t share = 3000; share <= left / 3 && !incumbent.is_settled(); share *= 4) {
         if (share < one_pass) continue;
         left -= 3 * share;
@@ -66,7 +66,7 @@ SUBLET_DECL node_order order(order_graph const& g, order_limits limits)
         if (incumbent.is_settled()) break;
         improve_limits windows;
         windows.work = share;
-        windows.window_work = share / 16;
+        windows.window_work = share / 64;
         windows.schedules = limits.schedules;
         windows.schedules.floor = incumbent.best().lower_bound;
         if (incumbent.changes() == rescheduled) windows.schedules.schedules = 0; // they would be the same
