@@ -67,7 +67,7 @@ template <detail::listed L>
 ///             every platform.
 /// Complexity: at most 32 schedules, O((V + E) buffers / 64 + touches) for the lower bound, and the touches,
 ///             edges and words of sets that `options.effort` allows: none if it is fast, 2 * 10^8 if
-///             balanced, up to half a second. Sets take at most about 64 MiB.
+///             balanced, up to half a second, less above 10^4 nodes. Sets take at most about 64 MiB.
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more, or if `options.order`
 ///             does not name every node once.
 [[nodiscard]] node_order order(snapshot const& p, plan_options const& options);

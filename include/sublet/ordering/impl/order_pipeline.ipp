@@ -57,7 +57,8 @@ SUBLET_DECL node_order order(order_graph const& g, order_limits limits)
     cone_search cones(g, from_start, from_end);
     // The same rounds at every effort, and none in part: what more work finds is never worse.
     std::uint64_t const one_pass = g.nodes() + g.after.items() + g.held.items();
-    std::uint64_t left = limits.work;
+    // A large graph does not fit into the caches: its work takes longer.
+    std::uint64_t left = limits.work / larger(std::uint64_t{1}, one_pass / 65'536);
     std::size_t rescheduled = ~std::size_t{0}; // after so many changes of the best order: never
     for (std::uint64_t share = 3000; share <= left / 3 && !incumbent.is_settled(); share *= 4) {
         if (share < one_pass) continue;
