@@ -10,7 +10,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
+
+/// All nodes, in the listed order or the nearest possible one.
+inline sublet::detail::order_window whole_window(sublet::detail::order_graph const& g)
+{
+    std::vector<sublet::node_id> const order = sublet::detail::topological(g);
+    return window_of(g, sublet::detail::peak_walk(g), std::span<sublet::node_id const>(order));
+}
 
 inline sublet::detail::peak_walk walk_of(sublet::detail::order_window const& w)
 {

@@ -3,6 +3,7 @@
 
 #include "../random_orders.hpp"
 #include "../random_source.hpp"
+#include "../window_oracle.hpp"
 
 #include <doctest/doctest.h>
 
@@ -17,12 +18,6 @@ using namespace sublet;
 using namespace sublet::detail;
 
 namespace {
-
-order_window whole(order_graph const& g)
-{
-    std::vector<node_id> const order = topological(g);
-    return window_of(g, peak_walk(g), std::span<node_id const>(order));
-}
 
 /// `qubits` in a ring, with a gate between neighbours, listed with all first steps first and gates by halves.
 order_graph ring(std::uint32_t qubits)
@@ -47,7 +42,7 @@ order_graph ring(std::uint32_t qubits)
 TEST_CASE("the qubits of a ring of gates are used one after the other")
 {
     order_graph const g = ring(20);
-    order_window const w = whole(g);
+    order_window const w = whole_window(g);
     order_moves const moves = moves_of(w, search_side::start);
     CHECK(peak_of(g, g.listed) == 20);
     cone_schedule schedule(moves);
@@ -70,7 +65,7 @@ TEST_CASE("a cone schedule of a random program is an order, keeps its begin, and
         order_graph const g =
             (seed % 2 == 0 ? draw_unordered(pick, 14) : draw_operations(pick, 60, 20)).graph();
         if (!g || g.nodes() == 0) continue;
-        order_window const w = whole(g);
+        order_window const w = whole_window(g);
         for (search_side side : {search_side::start, search_side::end}) {
             order_moves const moves = moves_of(w, side);
             cone_schedule schedule(moves);
@@ -111,7 +106,7 @@ TEST_CASE("a cone search offers orders that are no worse, often better, and the 
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
         order_graph const g = draw_operations(pick, 60, 60).graph();
-        order_window const w = whole(g);
+        order_window const w = whole_window(g);
         order_moves const from_start = moves_of(w, search_side::start),
                           from_end = moves_of(w, search_side::end);
         std::uint64_t const work = 1000 * pick.below(200);

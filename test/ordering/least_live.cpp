@@ -18,16 +18,6 @@ namespace this_test {
 using namespace sublet;
 using namespace sublet::detail;
 
-namespace {
-
-order_window whole(order_graph const& g)
-{
-    std::vector<node_id> const order = topological(g);
-    return window_of(g, peak_walk(g), std::span<node_id const>(order));
-}
-
-} // namespace
-
 TEST_CASE("a minimum cut costs what the cheapest of all cuts costs, and has the fewest on the sink's side")
 {
     for (unsigned seed = 0; seed != rounds(2000); ++seed) {
@@ -73,7 +63,7 @@ TEST_CASE("between two sets the largest with the fewest live bytes is found, fro
         random_source pick{std::mt19937(seed)};
         order_graph const g = (seed % 2 == 0 ? draw_unordered(pick, 9) : draw_operations(pick, 9, 6)).graph();
         if (!g || g.nodes() == 0) continue;
-        order_window const w = whole(g);
+        order_window const w = whole_window(g);
         order_moves const moves = moves_of(w, seed % 4 < 2 ? search_side::start : search_side::end);
         std::vector<move_id> sequence;
         std::vector<bool> has_run(moves.size());
@@ -129,7 +119,7 @@ TEST_CASE("while a move runs, those before it have run and those after it have n
         order_graph_of(sequence(
                            3, 4, [&](step_id s) { return uses[s]; }, [&](step_id s) { return defs[s]; }),
                        {.bytes = std::vector<byte_count>{64, 8, 100, 1}});
-    order_window const w = whole(g);
+    order_window const w = whole_window(g);
     order_moves const moves = moves_of(w, search_side::start);
     table<move_id, byte_count> const most_of(moves.size(), no_limit);
     CHECK(find_cut_bound(moves, most_of, 0, no_limit).bytes == 172);
@@ -140,7 +130,7 @@ TEST_CASE("the cut bound is below the least peak of a random program, and often 
     std::size_t higher = 0, exact = 0;
     unsigned const graphs = for_small_graphs(1500, [&](order_graph const& g, random_source& pick) {
         if (g.nodes() == 0) return;
-        order_window const w = whole(g);
+        order_window const w = whole_window(g);
         order_moves const moves = moves_of(w, search_side::start);
         byte_count const least = min_peak_exhaustive(g), simple = order_lower_bound(g);
         table<move_id, byte_count> most_of(moves.size(), no_limit);

@@ -204,8 +204,7 @@ TEST_CASE("a walk counts as peak_walk does, from either end, also after moves we
                 };
                 REQUIRE(walk.live() == live[side == search_side::start ? at : order.size() - at]);
                 move_effect const effect = walk.effect_of(m);
-                std::vector<move_id> changed;
-                walk.run(m, [&](move_id other) { changed.push_back(other); });
+                walk.run(m);
                 while (at != order.size()) {
                     node_id const n = order[place(at)];
                     expected = std::max(expected, most[place(at)]);

@@ -51,12 +51,6 @@ TEST_CASE("thousands of sets are kept, as in a sorted set")
 
 namespace {
 
-order_window whole(order_graph const& g)
-{
-    std::vector<node_id> const order = topological(g);
-    return window_of(g, peak_walk(g), std::span<node_id const>(order));
-}
-
 byte_count peak_in(order_window const& w, std::vector<node_id> const& order)
 {
     peak_walk walk = walk_of(w);
@@ -142,7 +136,7 @@ namespace {
 /// Searches a program at thresholds around its least peak, from either end.
 void check_thresholds(order_graph const& g)
 {
-    order_window const w = whole(g);
+    order_window const w = whole_window(g);
     byte_count const least = min_peak_of(w);
     for (search_side side : {search_side::start, search_side::end}) {
         order_moves const moves = moves_of(w, side);
@@ -207,7 +201,7 @@ TEST_CASE("inputs are live while the first step runs, whichever that is")
 TEST_CASE("work and memory end a search, and the same work gives the same result")
 {
     order_graph const g = wide(9);
-    order_window const w = whole(g);
+    order_window const w = whole_window(g);
     order_moves const moves = moves_of(w, search_side::end);
     threshold_search search(moves);
     byte_count low = 0;
@@ -231,7 +225,7 @@ TEST_CASE("a search of a large graph stops when its work or its memory is spent"
     for (unsigned seed = 0; seed != 20; ++seed) {
         random_source pick{std::mt19937(seed)};
         order_graph const g = draw_operations(pick, 60, 60).graph();
-        order_window const w = whole(g);
+        order_window const w = whole_window(g);
         order_moves const moves = moves_of(w, search_side::start);
         threshold_search search(moves);
         byte_count const threshold = order_lower_bound(g) + 10;

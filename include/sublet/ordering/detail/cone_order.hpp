@@ -73,8 +73,7 @@ private:
 /// Improves an order by cone schedules.
 ///
 ///     best   0 1 2 3 4 5 6 7         peak at 5
-///            0 1 2 | 6 4 7 3 5       the same up to some place before the peak, then the cone of some
-///            buffer,
+///            0 1 2 | 6 4 7 3 5       the same up to some place before the peak, then some cone,
 ///                                    then as the rule says
 ///
 /// An order with the same peak replaces the best, too, so that the search does not stay at one place; of some

@@ -25,7 +25,7 @@ namespace sublet::detail {
 class cut_network {
 public:
     using vertex = std::uint32_t;
-    static constexpr byte_count unlimited = ~byte_count{0} >> 1;
+    static constexpr byte_count unlimited = ~byte_count{0};
 
     cut_network() { clear(); }
     /// Leaves the source and the sink.
@@ -40,7 +40,7 @@ public:
     /// The cost of a cheapest cut. Called once.
     ///
     /// Requires:   every path from source to sink has an edge with a limit; all limits together are below
-    ///             2^63.
+    ///             2^64 - 1.
     /// Complexity: O(V^2 E) in the worst case; close to linear in small networks with few distinct paths.
     byte_count minimum_cut();
     /// Of each vertex: whether it is on the side of the sink in the cheapest cut with the fewest such.  O(E)
@@ -130,8 +130,8 @@ private:
 /// A lower bound on the peak of every order: while a move runs, the moves before it have run and those after
 /// it have not; of all such sets, one has the fewest live bytes.
 ///
-///     0 ──► 1 ──► 2 ──► 6        while 4 runs, either 1 or 2 or nothing of the upper branch is live,
-///     whatever └───► 3 ──► 4 ──► ┘        is least
+///     0 ──► 1 ──► 2 ──► 6        while 4 runs, the result of 1 or of 2 or none of
+///     └───► 3 ──► 4 ──► ┘        the upper branch is live, whatever is least
 ///
 /// `most_of` has for each move what was live while it ran in some orders, the least of them: no bound for the
 /// move is higher. So moves with many go first, until no other can raise the bound.

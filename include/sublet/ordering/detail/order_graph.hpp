@@ -95,8 +95,9 @@ struct touched_buffer {
 
 /// The most bytes live while some consecutive steps of a node run, if `live_through` bytes are live
 /// throughout besides the buffers that the node touches, which ascend; of these, `live_through` contains
-/// those that are begun and needed. Complexity: O(steps + touches), and the pairs of the steps times
-/// log(touches).
+/// those that are begun and needed.
+///
+/// Complexity: O(steps + touches), and the pairs of the steps times log(touches).
 [[nodiscard]] byte_count bytes_while(order_graph const& g, step_range steps,
                                      std::span<touched_buffer const> touched, byte_count live_through);
 

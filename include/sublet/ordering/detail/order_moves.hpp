@@ -7,7 +7,6 @@
 /// a move changes.
 
 #include <sublet/core/ids.hpp>
-#include <sublet/core/internal/overwrite_pair.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
 #include <sublet/ordering/detail/order_graph.hpp>
@@ -52,14 +51,12 @@ struct order_moves {
     csr_rows<move_id, buffer_id> ends;              ///< the buffers that it may be the last to touch
     csr_rows<buffer_id, move_id> beginners, enders; ///< the same by buffer
     table<buffer_id, unsigned char> is_given, is_kept;
-    table<move_id, unsigned char>
-        is_plain; ///< while it runs, its live bytes are those before and what begins
+    table<move_id, unsigned char> is_plain; ///< while it runs, what was live before and what begins is live
 
     csr_rows<node_id, touched_buffer> touches; ///< of each node, ascending by buffer
-    csr_rows<node_id, move_id> moves_with;     ///< of each deferred node: the moves that include it
     byte_count first_bytes = 0;                ///< live only while the first node runs
-    bool is_first_special =
-        false; ///< the first node needs more than it would anywhere else: nothing is deferred
+    /// The first node needs more than it would anywhere else: nothing is deferred.
+    bool is_first_special = false;
 
     [[nodiscard]] std::size_t size() const { return nodes.rows(); }
     [[nodiscard]] byte_count bytes_of(buffer_id b) const { return window->graph.size[b]; }

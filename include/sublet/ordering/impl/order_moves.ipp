@@ -131,10 +131,6 @@ SUBLET_DECL order_moves moves_of(order_window const& w, search_side side)
         result.before.close_row();
     }
     result.after = result.before.transposed(moves);
-    result.moves_with = csr_rows<node_id, move_id>::gathered(count, [&](auto add) {
-        for (move_id m = 0; m != moves; ++m)
-            for (node_id n : result.nodes[m].first(result.nodes[m].size() - 1)) add(n, m);
-    });
 
     table<buffer_id, move_id> listed_by(g.buffers(), move_id::of(~std::uint32_t{0}));
     for (move_id m = 0; m != moves; ++m) {
