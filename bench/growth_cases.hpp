@@ -527,6 +527,7 @@ inline std::vector<growth_call> const& growth_calls()
         {"order, breadth_first", false, ordered<node_order::method::breadth_first>},
         {"order, depth_first", false, ordered<node_order::method::depth_first>},
         {"order, on_demand", false, ordered<node_order::method::on_demand>},
+        {"order, series_parallel", false, ordered<node_order::method::series_parallel>},
         {"order, least_peak", false, ordered<node_order::method::least_peak>},
         {"lifetimes", false,
          [](growth_input const& in) -> growth_work {
@@ -739,6 +740,7 @@ inline constexpr growth_reason growth_reasons[] = {
     {"order, breadth_first", "", 6, "a bound from all pairs of nodes and buffers, up to 2^31 pairs"},
     {"order, depth_first", "", 6, "a bound from all pairs of nodes and buffers, up to 2^31 pairs"},
     {"order, on_demand", "", 6, "a bound from all pairs of nodes and buffers, up to 2^31 pairs"},
+    {"order, series_parallel", "", 6, "a bound from all pairs of nodes and buffers, up to 2^31 pairs"},
     {"order, least_peak", "", 6, "the same instructions for each step, on tables that leave the caches"},
     {"plan_memory", "", 6, "the same instructions for each step, on tables that leave the caches"},
     {"lifetimes", "", 6, "the same instructions for each step, on tables that leave the caches"},

@@ -39,6 +39,7 @@ inline char const* name_of(node_order::method method)
     case node_order::method::breadth_first: return "breadth_first";
     case node_order::method::depth_first: return "depth_first";
     case node_order::method::on_demand: return "on_demand";
+    case node_order::method::series_parallel: return "series_parallel";
     case node_order::method::least_peak: return "least_peak";
     case node_order::method::reversed: return "reversed";
     case node_order::method::exact: return "exact";
@@ -134,7 +135,8 @@ inline task_peaks measure_tasks(std::string const& name, task_graph const& g, su
     if (m.found > m.greedy) fault("above greedy");
     std::uint64_t least = std::min({m.found, m.listed, m.lifo, m.greedy, m.cones});
     using enum node_order::method;
-    for (node_order::method rule : {longest_path, breadth_first, depth_first, on_demand, least_peak}) {
+    for (node_order::method rule :
+         {longest_path, breadth_first, depth_first, on_demand, series_parallel, least_peak}) {
         node_order const other = sublet::order(p, options, rule);
         std::uint64_t const peak = painted_peak(g, tasks_of(other));
         if (peak != other.peak)

@@ -191,7 +191,8 @@ TEST_CASE("every rule of an order, and every kind of placement, runs out of memo
     snapshot const p = line();
     for (auto method :
          {node_order::method::listed, node_order::method::longest_path, node_order::method::breadth_first,
-          node_order::method::depth_first, node_order::method::on_demand, node_order::method::least_peak})
+          node_order::method::depth_first, node_order::method::on_demand, node_order::method::series_parallel,
+          node_order::method::least_peak})
         CHECK(fail_each_allocation([&] { return order(p, line_options(), method); },
                                    [](node_order const& found) { return found.order; }) > 0);
 

@@ -742,7 +742,7 @@ TEST_CASE("a listing is ordered by each rule, whatever its handles are")
         list.step("end").read(handle_of(2)).read(handle_of(3));
         using rule = node_order::method;
         for (rule by : {rule::listed, rule::longest_path, rule::breadth_first, rule::depth_first,
-                        rule::on_demand, rule::least_peak, rule::exact}) {
+                        rule::on_demand, rule::series_parallel, rule::least_peak, rule::exact}) {
             node_order const found = order(list, by);
             REQUIRE(found);
             CHECK(found.order.size() == 5);

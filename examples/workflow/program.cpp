@@ -220,12 +220,13 @@ constexpr std::pair<method, char const*> method_names[] = {{method::listed, "lis
                                                            {method::breadth_first, "breadth first"},
                                                            {method::depth_first, "depth first"},
                                                            {method::on_demand, "on demand"},
+                                                           {method::series_parallel, "merged branches"},
                                                            {method::least_peak, "least peak"},
                                                            {method::exact, "exact search"},
                                                            {method::reversed, "least peak, reversed"},
-                                                           {method::improved, "search of windows"}};
+                                                           {method::improved, "search in parts"}};
 /// The first of them are rules; the last rule is asked for by an option.
-constexpr std::size_t rules = 7;
+constexpr std::size_t rules = 8;
 
 std::vector<std::size_t> tasks_of(sublet::node_order const& found)
 {

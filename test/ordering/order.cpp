@@ -150,10 +150,10 @@ TEST_CASE("order() gives the order of each rule with its peak and a lower bound"
             CHECK(order(g, node_order::method::breadth_first).error() == g.error());
             continue;
         }
-        for (auto method :
-             {node_order::method::listed, node_order::method::longest_path, node_order::method::breadth_first,
-              node_order::method::depth_first, node_order::method::on_demand, node_order::method::least_peak,
-              node_order::method::exact}) {
+        for (auto method : {node_order::method::listed, node_order::method::longest_path,
+                            node_order::method::breadth_first, node_order::method::depth_first,
+                            node_order::method::on_demand, node_order::method::series_parallel,
+                            node_order::method::least_peak, node_order::method::exact}) {
             node_order const found = order(g, method);
             CHECK(found.peak == peak_of(g, found.order));
             CHECK(found.lower_bound >= order_lower_bound(g));

@@ -24,15 +24,16 @@ namespace sublet {
 struct node_order : verdict {
     /// How an order was found.
     enum class method : std::uint8_t {
-        listed,        ///< the listed order, or the nearest possible one
-        longest_path,  ///< the node with the longest path to a sink first
-        breadth_first, ///< the node that has been ready longest first
-        depth_first,   ///< the node that became ready last first
-        on_demand,     ///< backwards from the sinks: operands right before their user
-        least_peak,    ///< the ready node that needs the fewest bytes first
-        reversed,      ///< as least_peak, from the sinks to the sources
-        exact,         ///< by a search among all orders
-        improved       ///< from one of these, by scheduling or searching parts of it again
+        listed,          ///< the listed order, or the nearest possible one
+        longest_path,    ///< the node with the longest path to a sink first
+        breadth_first,   ///< the node that has been ready longest first
+        depth_first,     ///< the node that became ready last first
+        on_demand,       ///< backwards from the sinks: operands right before their user
+        series_parallel, ///< branches between two nodes, each in its best order
+        least_peak,      ///< the ready node that needs the fewest bytes first
+        reversed,        ///< as least_peak, from the sinks to the sources
+        exact,           ///< by a search among all orders
+        improved         ///< from one of these, by scheduling or searching parts of it again
     };
 
     std::vector<node_id> order; ///< every node once, each after its predecessors
@@ -62,10 +63,11 @@ namespace detail {
     case node_order::method::breadth_first: return "breadth first";
     case node_order::method::depth_first: return "depth first";
     case node_order::method::on_demand: return "by operands right before their users";
+    case node_order::method::series_parallel: return "by merging branches";
     case node_order::method::least_peak: return "by the fewest bytes first";
     case node_order::method::reversed: return "by the fewest bytes first, from the sinks";
     case node_order::method::exact: return "by exact search";
-    case node_order::method::improved: return "by search in windows";
+    case node_order::method::improved: return "by search in parts";
     }
     return "by an unknown rule";
 }

@@ -4,14 +4,16 @@
 
 /// Finds an execution order of a program with a low peak of live bytes: by one rule, or by a search.
 ///
-///     rules, list schedules ──► at the bound? ──► is there an order with a lower peak?  ◄──┐
-///     the best of them          done, proved      which buffer is next to be done with?    │  rounds
-///                                                 windows around the peak  ────────────────┘
+///     rules, list schedules ──► branches merged ──► is there an order with a lower peak?  ◄──┐
+///     the best of them          one path is left:   which buffer is next to be done with?    │  rounds
+///                               done, proved        windows around the peak  ────────────────┘
 ///
 /// Each stage starts from the best order so far, each round has four times the work of the one before, and
 /// all end as soon as a peak equals the lower bound. Every limit is a count, so a result depends on the
-/// program and the options only. The first question is answered with an order or a proof by a search over
-/// sets of finished steps (ordering/detail/threshold_search.hpp); the second is a rule for circuits of qubits
+/// program and the options only. Branches between two nodes have a best order of their own, so trees and
+/// series-parallel graphs need no search (ordering/detail/series_parallel.hpp). The first question is
+/// answered with an order or a proof by a search over sets of finished steps
+/// (ordering/detail/threshold_search.hpp); the second is a rule for circuits of qubits
 /// (ordering/detail/cone_order.hpp).
 
 #include <sublet/core/plan.hpp>
@@ -68,6 +70,7 @@ template <detail::listed L>
 /// Complexity: at most 32 schedules, O((V + E) buffers / 64 + touches) for the lower bound, and the touches,
 ///             edges and words of sets that `options.effort` allows: none if it is fast, 2 * 10^8 if
 ///             balanced, up to half a second, less above 10^4 nodes. Sets take at most about 64 MiB.
+///             Merged branches: O(V + E + touches), and up to 64 times as many looks at their segments.
 /// Throws:     precondition_error if all buffers together have 2^64 - 1 bytes or more, or if `options.order`
 ///             does not name every node once.
 [[nodiscard]] node_order order(snapshot const& p, plan_options const& options);

@@ -20,6 +20,7 @@
 #include <sublet/ordering/impl/order_window.ipp>
 #include <sublet/ordering/impl/orders.ipp>
 #include <sublet/ordering/impl/peak_walk.ipp>
+#include <sublet/ordering/impl/series_parallel.ipp>
 #include <sublet/ordering/impl/threshold_search.ipp>
 
 #endif

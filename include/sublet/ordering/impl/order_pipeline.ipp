@@ -7,9 +7,11 @@
 #include <sublet/impl/config.hpp>
 #include <sublet/ordering/detail/cone_order.hpp>
 #include <sublet/ordering/detail/order_pipeline.hpp>
+#include <sublet/ordering/detail/series_parallel.hpp>
 
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 namespace sublet::detail {
 
@@ -26,9 +28,23 @@ SUBLET_DECL node_order order(order_graph const& g, node_order::method method)
     case node_order::method::breadth_first: result.order = breadth_first(g); break;
     case node_order::method::depth_first: result.order = depth_first_order(g); break;
     case node_order::method::on_demand: result.order = on_demand(g); break;
+    case node_order::method::series_parallel: {
+        contracted_graph const parts = contracted(g);
+        result.order = parts.expanded(topological(parts.graph));
+        result.peak = peak_of(g, result.order);
+        result.found_by = method;
+        result.lower_bound = parts.is_path ? result.peak : order_lower_bound(g);
+        return result;
+    }
     case node_order::method::least_peak:
         return least_peak(g, {.floor = order_lower_bound(g)}); // as the search begins
-    case node_order::method::exact: return exact_order(g);
+    case node_order::method::exact: {
+        contracted_graph const parts = contracted(g);
+        exact_node_order const found = exact_order(parts.graph);
+        listed.offer(parts.expanded(found.order), method);
+        listed.raise_bound(found.lower_bound);
+        return listed.best();
+    }
     default: break;
     }
     result.peak = peak_of(g, result.order);
@@ -44,13 +60,10 @@ SUBLET_DECL order_limits limits_of(effort work)
     return limits;
 }
 
-SUBLET_DECL node_order order(order_graph const& g, order_limits limits)
+/// Rounds of searches, until the bound or the work is reached.
+SUBLET_DECL void search_in_rounds(order_graph const& g, order_incumbent& incumbent,
+                                  order_limits const& limits)
 {
-    if (!g || g.nodes() == 0) return least_peak(g);
-    limits.schedules.floor = larger(limits.schedules.floor, order_lower_bound(g));
-    order_incumbent incumbent(g, least_peak(g, limits.schedules));
-    if (incumbent.is_settled() || limits.work == 0) return incumbent.best();
-
     order_window const all = window_of(g, peak_walk(g), topological(g));
     order_moves const from_start = moves_of(all, search_side::start),
                       from_end = moves_of(all, search_side::end);
@@ -80,6 +93,29 @@ SUBLET_DECL node_order order(order_graph const& g, order_limits limits)
         incumbent.raise_bound(found.lower_bound);
         incumbent.offer(std::move(found.order), node_order::method::exact);
     }
+}
+
+SUBLET_DECL node_order order(order_graph const& g, order_limits limits)
+{
+    if (!g || g.nodes() == 0) return least_peak(g);
+    limits.schedules.floor = larger(limits.schedules.floor, order_lower_bound(g));
+    order_incumbent incumbent(g, least_peak(g, limits.schedules));
+    if (incumbent.is_settled()) return incumbent.best();
+
+    contracted_graph parts = contracted(g);
+    std::vector<node_id> const listed = topological(parts.graph);
+    incumbent.offer(parts.expanded(listed), node_order::method::series_parallel);
+    if (parts.is_path) incumbent.raise_bound(peak_of(parts.graph, listed));
+    if (incumbent.is_settled()) return incumbent.best();
+    if (parts.graph.nodes() > g.nodes() / 4 * 3) {
+        if (limits.work != 0) search_in_rounds(g, incumbent, limits);
+        return incumbent.best();
+    }
+    limits.schedules.floor = incumbent.best().lower_bound;
+    order_incumbent of_parts(parts.graph, least_peak(parts.graph, limits.schedules));
+    if (limits.work != 0 && !of_parts.is_settled()) search_in_rounds(parts.graph, of_parts, limits);
+    incumbent.raise_bound(of_parts.best().lower_bound);
+    incumbent.offer(parts.expanded(of_parts.best().order), of_parts.best().found_by);
     return incumbent.best();
 }
 
