@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/plan_handoffs.hpp>
 
+#include <sublet/analysis/dependences.hpp>
 #include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include "random_source.hpp"
 #include "random_tasks.hpp"
@@ -217,6 +219,106 @@ TEST_CASE("every plan is safe, within the accepted makespan, and no hand-off is 
     CHECK(with_handoffs > rounds(100));
     CHECK(fewer > rounds(30));
     CHECK(longer > rounds(30));
+}
+
+TEST_CASE("one worker needs no more bytes than a plan in the same order, and runs pairs one after the other")
+{
+    // Three times: make 100 bytes; use them, make 1.
+    std::vector<std::vector<value_id>> const uses{{}, {0}, {}, {2}, {}, {4}, {1, 3, 5}};
+    auto const pairs = sequence(7, 7, [&](step_id s, effect_sink& sink) {
+        for (value_id v : uses[s]) sink.use(v);
+        sink.def(+s);
+    });
+    std::vector<byte_count> const bytes{100, 1, 100, 1, 100, 1, 1};
+    CHECK(
+        plan_with_handoffs(pairs, {.bytes = bytes}, {.workers = 1, .minimum_gain = 0}).report().arena_bytes ==
+        103);
+    CHECK(plan_with_handoffs(pairs, {.bytes = bytes, .order = {0, 2, 4, 1, 3, 5, 6}}, {.workers = 1})
+              .report()
+              .arena_bytes <= 303);
+    for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(pick, {.tasks = 1 + pick.below(20),
+                                                     .back = 4,
+                                                     .early = seed % 3 == 0 ? 30u : 0u,
+                                                     .views = seed % 5 == 0 ? 20u : 0u,
+                                                     .pools = 1 + pick.below(2),
+                                                     .in_place = seed % 2 == 0 ? 50u : 0u});
+        auto const alone = plan_memory(tasks.program(), tasks.options());
+        REQUIRE(alone);
+        auto const planned =
+            plan_with_handoffs(tasks.program(), tasks.options(), {.workers = 1, .minimum_gain = 0});
+        REQUIRE(planned);
+        REQUIRE(planned.report().is_checked);
+        CHECK(planned.report().arena_bytes <= alone.report().arena_bytes);
+        if (seed % 2 != 0) CHECK(is_safe(tasks, planned.plan, planned.plan.handoffs));
+    }
+}
+
+TEST_CASE("more workers need no more bytes within the time of fewer, and the schedule is one")
+{
+    for (std::uint32_t seed = 0; seed != rounds(150); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_tasks const tasks =
+            draw_tasks(pick, {.tasks = 1 + pick.below(20), .back = seed % 2 == 0 ? 0u : 4u});
+        snapshot const p = tasks.program();
+        auto const takes = draw_durations(pick, tasks, 1 + seed % 5);
+        handoff_options wanted{.duration = takes, .few_waits = false, .minimum_gain = 0};
+        std::uint64_t all = 0;
+        for (auto t : takes) all += t;
+        byte_count fewer = no_limit;
+        for (std::size_t workers = 1; workers != 5; ++workers) {
+            wanted.workers = workers;
+            wanted.longest = all;
+            auto const planned = plan_with_handoffs(p, tasks.options(), wanted);
+            REQUIRE(planned);
+            CHECK(planned.makespan <= all);
+            CHECK(planned.report().arena_bytes <= fewer);
+            CHECK(planned.least_bytes <= planned.report().arena_bytes);
+            CHECK(planned.least_makespan <= planned.makespan);
+            fewer = planned.report().arena_bytes;
+            dependence_graph const g =
+                dependences(p, detail::dependences_of(tasks.options(), planned.plan.handoffs));
+            for (step_id s = 0; s != p.steps(); ++s) {
+                step_time const at = planned.schedule[s];
+                CHECK(at.worker < workers);
+                CHECK(at.start + takes[s] <= planned.makespan);
+                for (step_id other = 0; other != s; ++other) {
+                    step_time const it = planned.schedule[other];
+                    if (it.worker == at.worker)
+                        CHECK((it.start + takes[other] <= at.start || at.start + takes[s] <= it.start));
+                }
+                for (position_id before : g.before[g.position_of[s]])
+                    if (g.step_at[before] != s)
+                        CHECK(planned.schedule[g.step_at[before]].start + takes[g.step_at[before]] <=
+                              at.start);
+            }
+        }
+    }
+}
+
+TEST_CASE("the shortest schedule within bytes, and the fewest bytes within a time, or a refusal with both")
+{
+    branches const program; // one worker needs 1001 bytes at 8, in any order of the branches
+    plan_options const options{.bytes = program.bytes};
+    auto const within = plan_with_handoffs(program.program(), options, {.workers = 2, .most_bytes = 1003});
+    REQUIRE(within);
+    CHECK(within.report().arena_bytes <= 1003);
+    CHECK(within.makespan == 6);
+    auto const every = plan_with_handoffs(program.program(), options, {.workers = 2, .most_bytes = 5000});
+    REQUIRE(every);
+    CHECK(every.plan.handoffs.empty());
+    auto const none = plan_with_handoffs(program.program(), options, {.workers = 2, .most_bytes = 1000});
+    CHECK(none.error().what == fault::over_budget);
+    CHECK(none.least_bytes > 1000);
+    auto const late = plan_with_handoffs(program.program(), options, {.workers = 2, .longest = 5});
+    REQUIRE(late.error().what == fault::over_time);
+    CHECK(late.error() == counterexample{fault::over_time, counterexample::place{.end = 6, .needed = 5}});
+    auto const slow =
+        plan_with_handoffs(program.program(), options, {.workers = 2, .longest = 8, .most_bytes = 1003});
+    CHECK(slow);
 }
 
 TEST_CASE("thousands of steps are planned as well as tens")

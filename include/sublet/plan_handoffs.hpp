@@ -14,6 +14,12 @@
 /// A plan for every schedule separates all buffers that are live together in any of them. Often it is as low
 /// as a plan for one order. Where it is not, some steps wait for others. All hand-offs agree with one
 /// schedule, so the critical path never exceeds the makespan of that schedule, which the caller has accepted.
+///
+///     bytes │ x                 the schedule is found by list scheduling under caps on live bytes: the one
+///     of
+///           │   x               fewest bytes within the makespan, or the shortest within the bytes. None of
+///           │      x     x      them can end in deadlock (planning/detail/capped_schedule.hpp)
+///           └───────────────── makespan
 
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
@@ -32,16 +38,29 @@ struct handoff_options {
     /// The accepted makespan is that of a schedule for so many workers; 0: one worker per step, so no
     /// execution becomes longer.
     std::size_t workers = 0;
+    std::uint64_t longest = 0; ///< the accepted makespan; 0: the shortest that is found
+    /// Of all arenas together: the shortest schedule that is found within them is accepted.
+    byte_count most_bytes = no_limit;
     bool few_waits = true;          ///< false: all sharing that the schedule allows, with any number of waits
     std::uint32_t minimum_gain = 5; ///< thousandths of an arena; smaller gains are not worth waits
     std::vector<handoff> handoffs = {}; ///< order besides data and edges that the execution keeps
 };
 
+/// When a step runs in a schedule, and where.
+struct step_time {
+    std::uint64_t start = 0;  ///< it ends its duration later
+    std::uint32_t worker = 0; ///< from 0; it runs one step at a time
+    friend bool operator==(step_time, step_time) = default;
+};
+
 /// A plan with hand-offs; `plan.handoffs` has them.
 struct planned_with_handoffs : planned_memory {
+    table<step_id, step_time> schedule;    ///< the accepted one; empty if there is no plan
     std::vector<byte_count> handoff_bytes; ///< by hand-off of the plan: bytes passed on
     byte_count bytes_without = 0;          ///< of the plan for every schedule
     std::uint64_t makespan = 0;            ///< the accepted one
+    std::uint64_t least_makespan = 0;      ///< no schedule for the workers is shorter
+    byte_count least_bytes = 0;            ///< no schedule has fewer live bytes at its peak
     std::uint64_t critical_path = 0;       ///< without hand-offs
     std::uint64_t critical_path_with = 0;  ///< never longer than `makespan`
 };
@@ -54,7 +73,17 @@ struct planned_with_handoffs : planned_memory {
 ///             path stays within `makespan`. A pool keeps the plan for every schedule if the plan for one
 ///             schedule is lower by at most the minimum gain; any other pool is at most that gain above the
 ///             plan for one schedule. With hand-offs, the lower bound is that of plans under the schedule.
-/// Complexity: plan_concurrent(), pack() for two schedules, and up to 16 times place_concurrently().
+///             `options.order` is the priority of steps under a cap; without it, that is an order of low
+///             peak. For one worker never more bytes than plan_memory() in the same order. Schedules by the
+///             longest path, and for fewer workers, are candidates, so more workers do not need more bytes
+///             within the same `longest`, up to the minimum gain, what offsets need above the live bytes, and
+///             the work that `options.effort` allows.
+///             Error: over_time if the shortest schedule that is found is longer than `longest`, over_budget
+///             if the arenas exceed `most_bytes`; `least_makespan` and `least_bytes` are bounds.
+/// Complexity: plan_concurrent(), order() with a sixteenth of its work, list schedules of 10^6 steps together
+///             (at least four) in O(edges + touches log steps) each, pack() for up to five schedules, and up
+///             to 16 times place_concurrently(). None of the schedules, if the plan for every schedule is
+///             within the minimum gain of the bytes that every order needs.
 /// Throws:     precondition_error if a precondition of a stage is violated.
 [[nodiscard]] planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_options const& options,
                                                        handoff_options const& wanted = {});

@@ -101,6 +101,7 @@ counterexample example_of(fault what, bool of_buffers = false)
     case fault::over_capacity:
     case fault::crosses_block:
     case fault::over_budget:
+    case fault::over_time:
     case fault::over_block:
     case fault::unplaceable_parts: return {what, place};
     case fault::unclear_view:
@@ -190,19 +191,20 @@ TEST_CASE("each fault prints a distinct sentence with the value and the bound")
         CAPTURE(text);
         CHECK(sentences.insert(text).second);
         CHECK(text.find('%') == std::string::npos);
-        bool const is_of_all = is_one_of(
-            what, {fault::foreign_plan, fault::foreign_placement, fault::over_capacity, fault::over_budget,
-                   fault::cycle, fault::leads_back, fault::wrong_height, fault::wrong_blocks,
-                   fault::wrong_bound, fault::wrong_status, fault::wrong_cost, fault::wrong_movement,
-                   fault::wrong_proof, fault::wrong_peak, fault::not_checkable, fault::leaked});
+        bool const is_of_all =
+            is_one_of(what, {fault::foreign_plan, fault::foreign_placement, fault::over_capacity,
+                             fault::over_budget, fault::over_time, fault::cycle, fault::leads_back,
+                             fault::wrong_height, fault::wrong_blocks, fault::wrong_bound,
+                             fault::wrong_status, fault::wrong_cost, fault::wrong_movement,
+                             fault::wrong_proof, fault::wrong_peak, fault::not_checkable, fault::leaked});
         CHECK((is_of_all || text.find("3") != std::string::npos));
         bool const has_bound =
             is_one_of(what,
                       {fault::misaligned, fault::off_pin, fault::over_capacity, fault::over_budget,
-                       fault::over_block, fault::unlike_root, fault::oversized_view, fault::misplaced_view,
-                       fault::unlike_capture, fault::unlike_binding, fault::not_colocated,
-                       fault::wrong_height, fault::wrong_blocks, fault::wrong_bound, fault::wrong_cost,
-                       fault::wrong_movement, fault::wrong_proof, fault::wrong_peak}) ||
+                       fault::over_time, fault::over_block, fault::unlike_root, fault::oversized_view,
+                       fault::misplaced_view, fault::unlike_capture, fault::unlike_binding,
+                       fault::not_colocated, fault::wrong_height, fault::wrong_blocks, fault::wrong_bound,
+                       fault::wrong_cost, fault::wrong_movement, fault::wrong_proof, fault::wrong_peak}) ||
             (what == fault::outside_arena && why.as<counterexample::place>() != nullptr);
         CHECK((!has_bound || text.find("64") != std::string::npos));
     }

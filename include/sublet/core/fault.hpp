@@ -38,6 +38,7 @@ enum class fault : std::uint8_t {
     crosses_block, ///< place: value occupies bytes [begin, end) of pool, which are not in one of its blocks.
                    ///< Buffers: the same
     over_budget,   ///< place: the result takes end bytes, more than its budget, `needed`
+    over_time,     ///< place: the shortest schedule that was found takes `end`, and `needed` is accepted
     over_block,    ///< place: value, or without one a block of pool, ends at end, above its largest block,
                    ///< `needed`. Buffers: the same
 

@@ -146,6 +146,10 @@ private:
             out_ << "the result takes " << at.end << ' ' << out_.units() << ", and its budget is "
                  << at.needed;
             return;
+        case fault::over_time:
+            out_ << "the shortest schedule that was found takes " << at.end
+                 << ", and the longest accepted is " << at.needed;
+            return;
         case fault::over_block:
             if (at.value == no_value) out_ << "a block of pool " << at.pool;
             else value(at.value);

@@ -12,6 +12,7 @@
 #include <sublet/planning/impl/advise.ipp>
 #include <sublet/planning/impl/advise_memory.ipp>
 #include <sublet/planning/impl/antichain.ipp>
+#include <sublet/planning/impl/capped_schedule.ipp>
 #include <sublet/planning/impl/concurrent_bounds.ipp>
 #include <sublet/planning/impl/first_touches.ipp>
 #include <sublet/planning/impl/flow_bounds.ipp>
@@ -29,6 +30,7 @@
 #include <sublet/planning/impl/planned_buffers.ipp>
 #include <sublet/planning/impl/reuse_network.ipp>
 #include <sublet/planning/impl/schedule.ipp>
+#include <sublet/planning/impl/schedule_search.ipp>
 #include <sublet/planning/impl/spill_candidates.ipp>
 #include <sublet/planning/impl/spill_problem.ipp>
 #include <sublet/planning/impl/spills.ipp>

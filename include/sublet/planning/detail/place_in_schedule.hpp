@@ -11,14 +11,17 @@
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/snapshot.hpp>
+#include <sublet/planning/detail/capped_schedule.hpp>
 #include <sublet/planning/detail/schedule.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace sublet::detail {
 
 struct plan_in_schedule {
+    capped_schedule chosen;
     scheduled_graph timed;
     concurrent_live_ranges lives;
     table<buffer_id, live_range> in_schedule;
@@ -26,11 +29,28 @@ struct plan_in_schedule {
     byte_count bytes = no_limit;
 };
 
-/// The lowest placement among the schedules of one makespan.
-[[nodiscard]] plan_in_schedule
-place_in_schedule(snapshot const& p, dependence_graph const& g, placement_problem& problem,
-                  table<value_id, buffer_id> const& buffer_of, table<value_id, value_role> const& role,
-                  per_value<std::uint64_t, step_id> const& duration, std::size_t workers, effort work);
+/// What a schedule has to keep.
+struct schedule_request {
+    per_value<std::uint64_t, step_id> const& duration;
+    std::size_t workers;   ///< 0: one for each step
+    std::uint64_t longest; ///< 0: the shortest makespan that is found
+    byte_count most;       ///< live at any time, of all pools together
+    byte_count least;      ///< bytes that every schedule needs
+    /// Orders in which little is live, of which those nearest are taken that `g` allows. None: only list
+    /// schedules by the longest path.
+    std::vector<std::vector<node_id>> orders;
+};
+
+/// The placement in the schedule of fewest bytes within the makespan, or of the shortest within the bytes.
+///
+/// Ensures: without a limit on bytes, never a longer makespan than that of list schedules by the longest
+/// path,
+///          nor within it more bytes live at any time.
+[[nodiscard]] plan_in_schedule place_in_schedule(snapshot const& p, dependence_graph const& g,
+                                                 placement_problem& problem,
+                                                 table<value_id, buffer_id> const& buffer_of,
+                                                 table<value_id, value_role> const& role,
+                                                 schedule_request const& request, effort work);
 
 /// For each pool, the most bytes at one position of the schedule that no plan in it goes below, whichever
 /// pairs it takes: a result needs no bytes of its own while its step runs, if nothing touches the operand

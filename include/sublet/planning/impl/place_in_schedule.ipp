@@ -12,6 +12,7 @@
 #include <sublet/placement/internal/place_concurrently.hpp>
 #include <sublet/planning/detail/concurrent_bounds.hpp>
 #include <sublet/planning/detail/place_in_schedule.hpp>
+#include <sublet/planning/detail/schedule_search.hpp>
 
 #include <cstddef>
 #include <utility>
@@ -19,32 +20,109 @@
 
 namespace sublet::detail {
 
+/// The schedules of the longest paths first, from either end, and those that the search finds.
+SUBLET_DECL schedule_curve find_schedules(snapshot const& p, dependence_graph const& g,
+                                          schedule_problem const& steps, placement_problem const& problem,
+                                          schedule_request const& request, effort work,
+                                          std::vector<capped_schedule>& by_path)
+{
+    schedule_curve curve, too_high;
+    std::size_t const workers = request.workers == 0 ? larger(p.steps(), std::size_t{1}) : request.workers;
+    bool is_capped = request.most != no_limit;
+    for (pool_limits const& pool : problem.pools) is_capped = is_capped || pool.capacity != no_limit;
+    auto is_within_caps = [&](capped_schedule const& schedule) {
+        bool fits = schedule.bytes <= request.most;
+        for (pool_id pool = 0; pool != problem.pools.size() && pool != schedule.of_pool.size(); ++pool)
+            fits = fits && schedule.of_pool[pool] <= problem.pools[pool].capacity;
+        return fits;
+    };
+    std::size_t const most_workers = smaller(workers, larger(p.steps(), std::size_t{1}));
+    for (std::size_t w = most_workers; w != 0; w = request.orders.empty() ? 0 : fewer_workers(w))
+        for (schedule_side side : {schedule_side::earliest, schedule_side::latest}) {
+            schedule_times const times = parallel_schedule(g, request.duration, {w, side});
+            table<step_id, std::uint64_t> start;
+            for (position_id at : g.position_of) start.push_back(times.start[at]);
+            by_path.push_back(measured(steps, start));
+            (is_within_caps(by_path.back()) ? curve : too_high).offer(by_path.back());
+        }
+    std::vector<std::vector<step_id>> references;
+    for (std::vector<node_id> const& order : request.orders) {
+        table<step_id, std::uint64_t> rank(p.steps(), 0);
+        std::uint64_t at = 0;
+        for (node_id n : order)
+            for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) rank[s] = at++;
+        std::vector<step_id> reference = sequence_by(steps, rank);
+        if (references.empty() || references.front() != reference) references.push_back(std::move(reference));
+    }
+    if (references.empty()) return curve.points().empty() ? too_high : curve;
+    schedule_wish wish;
+    wish.wanted = is_capped ? schedule_wish::goal::bytes : schedule_wish::goal::time;
+    wish.workers = workers;
+    wish.longest = request.longest;
+    wish.caps.all = request.most;
+    wish.floor = request.least;
+    for (pool_limits const& pool : problem.pools) wish.caps.of.push_back(pool.capacity);
+    wish.work = work.of(wish.work);
+    search_schedules(steps, references, wish, curve);
+    return curve.points().empty() ? too_high : curve;
+}
+
+/// Places in a schedule; what is lower than `best` becomes that.
+SUBLET_DECL void place_chosen(snapshot const& p, dependence_graph const& g, schedule_problem const& steps,
+                              capped_schedule const& chosen, placement_problem& problem,
+                              table<value_id, buffer_id> const& buffer_of,
+                              table<value_id, value_role> const& role, effort work, plan_in_schedule& best)
+{
+    plan_in_schedule next;
+    next.chosen = chosen;
+    next.timed = in_schedule_order(g, times_of(g, steps, chosen));
+    next.lives = concurrent_lifetimes(p, next.timed.graph, problem.buffers.size(), buffer_of, role);
+    next.in_schedule = schedule_live_ranges(next.lives, next.timed.schedule);
+    for (buffer_id b = 0; b != problem.buffers.size(); ++b) problem.buffers[b].life = next.in_schedule[b];
+    pack_options budgets = pack_budgets(work);
+    budgets.visits = offset_visits(work);
+    next.placed = pack(problem, budgets);
+    next.bytes = next.placed.status <= placement::outcome::feasible ? 0 : no_limit - 1;
+    for (placement::pool_result const& pool : next.placed.pools)
+        if (sum_fits(next.bytes, pool.height)) next.bytes += pool.height;
+        else next.bytes = no_limit - 1;
+    if (next.bytes < best.bytes) best = std::move(next);
+}
+
 SUBLET_DECL plan_in_schedule place_in_schedule(snapshot const& p, dependence_graph const& g,
                                                placement_problem& problem,
                                                table<value_id, buffer_id> const& buffer_of,
                                                table<value_id, value_role> const& role,
-                                               per_value<std::uint64_t, step_id> const& duration,
-                                               std::size_t workers, effort work)
+                                               schedule_request const& request, effort work)
 {
-    plan_in_schedule best;
-    for (schedule_side side : {schedule_side::earliest, schedule_side::latest}) {
-        plan_in_schedule next;
-        next.timed = in_schedule_order(g, parallel_schedule(g, duration, {workers, side}));
-        if (side == schedule_side::latest && next.timed.schedule.makespan > best.timed.schedule.makespan)
-            break;
-        next.lives = concurrent_lifetimes(p, next.timed.graph, problem.buffers.size(), buffer_of, role);
-        next.in_schedule = schedule_live_ranges(next.lives, next.timed.schedule);
-        for (buffer_id b = 0; b != problem.buffers.size(); ++b) problem.buffers[b].life = next.in_schedule[b];
-        pack_options budgets = pack_budgets(work);
-        budgets.visits = offset_visits(work);
-        next.placed = pack(problem, budgets);
-        next.bytes = next.placed.status <= placement::outcome::feasible ? 0 : no_limit - 1;
-        for (placement::pool_result const& pool : next.placed.pools)
-            if (sum_fits(next.bytes, pool.height)) next.bytes += pool.height;
-            else next.bytes = no_limit - 1;
-        if (side == schedule_side::earliest || next.bytes < best.bytes) best = std::move(next);
+    table<buffer_id, byte_count> size;
+    table<buffer_id, pool_id> pool;
+    for (placement_problem::buffer const& b : problem.buffers) {
+        size.push_back(b.size);
+        pool.push_back(b.pool);
     }
-    return best;
+    schedule_problem const steps = schedule_problem_of(
+        g, concurrent_lifetimes(p, g, problem.buffers.size(), buffer_of, role), std::move(size),
+        std::move(pool), request.duration.tabulate(p.steps(), "duration"));
+    std::vector<capped_schedule> by_path;
+    schedule_curve const curve = find_schedules(p, g, steps, problem, request, work, by_path);
+    plan_in_schedule result;
+    if (curve.points().empty()) return result;
+    capped_schedule const* chosen = request.longest != 0 ? curve.within_time(request.longest) : nullptr;
+    if (chosen == nullptr) chosen = &curve.points().front();
+    place_chosen(p, g, steps, *chosen, problem, buffer_of, role, work, result);
+    // Offsets may need more than the bytes that are live: then others as short may need less.
+    std::uint64_t const longest = chosen->makespan;
+    int tries = 4;
+    auto try_other = [&](capped_schedule const& other) {
+        if (other.makespan > longest || other.bytes >= result.bytes || tries-- <= 0) return;
+        place_chosen(p, g, steps, other, problem, buffer_of, role, work, result);
+    };
+    for (capped_schedule const& other : by_path) try_other(other);
+    for (std::size_t i = curve.points().size(); i-- != 0;)
+        if (&curve.points()[i] != chosen) try_other(curve.points()[i]);
+    for (buffer_id b = 0; b != problem.buffers.size(); ++b) problem.buffers[b].life = result.in_schedule[b];
+    return result;
 }
 
 SUBLET_DECL table<pool_id, byte_count> bounds_in_schedule(snapshot const& p, plan_options const& options,

@@ -6,6 +6,7 @@
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/internal/concurrent_lifetimes.hpp>
 #include <sublet/analysis/internal/conflict_ranges.hpp>
+#include <sublet/analysis/internal/listed_steps.hpp>
 #include <sublet/analysis/internal/pressure.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/core/counterexample.hpp>
@@ -16,8 +17,10 @@
 #include <sublet/core/placement_problem.hpp>
 #include <sublet/graph/internal/said_views.hpp>
 #include <sublet/impl/config.hpp>
+#include <sublet/ordering/order.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_handoffs.hpp>
+#include <sublet/plan_memory.hpp>
 #include <sublet/planning/detail/place_in_schedule.hpp>
 #include <sublet/planning/detail/planned_buffers.hpp>
 #include <sublet/planning/detail/schedule.hpp>
@@ -84,6 +87,61 @@ SUBLET_DECL void keep_low_pools(memory_plan const& plan, placement const& now,
         if (is_low(b.pool)) placed.pools[b.pool].blocks.push_back(b);
 }
 
+/// Bytes that are live while the first step of an order runs, and in a schedule need not be: of given buffers
+/// that nothing touches, or that a step reads early.
+SUBLET_DECL byte_count only_at_first(snapshot const& p, plan_options const& options, memory_plan const& plan)
+{
+    enum : unsigned char { given = 1, touched = 2, early = 4 };
+    table<buffer_id, unsigned char> marks(plan.buffers.size(), 0);
+    auto mark = [&](value_id v, unsigned char with) {
+        if (plan.buffer_of[v] == no_buffer) return;
+        marks[plan.buffer_of[v]] = static_cast<unsigned char>(marks[plan.buffer_of[v]] | with);
+    };
+    auto const role = options.role.tabulate(p.values(), "role");
+    for (value_id v = 0; v != p.values(); ++v)
+        if (has_role(role[v], value_role::input)) mark(v, given);
+    for (step_id s = 0; s != p.steps(); ++s)
+        for (touch t : p.touches(s)) mark(t.value, t.kind == touch::access::use_early ? early : touched);
+    byte_count sum = 0;
+    for (buffer_id b = 0; b != marks.size(); ++b)
+        if ((marks[b] & given) != 0 && ((marks[b] & early) != 0 || marks[b] == given))
+            sum += plan.buffers[b].size;
+    return sum;
+}
+
+/// The listed order, and unless it is given one with a low peak; `least` becomes bytes that every order
+/// needs. None, if no schedule gains on a plan for every schedule.
+SUBLET_DECL std::vector<std::vector<node_id>>
+orders_for_schedules(snapshot const& p, plan_options const& options, handoff_options const& wanted,
+                     byte_count without, bool is_placed, byte_count& least)
+{
+    node_order listed = order(p, options, node_order::method::listed);
+    least = listed.lower_bound;
+    std::uint32_t const gain = wanted.most_bytes == no_limit ? wanted.minimum_gain : 0;
+    if (is_placed && wanted.longest == 0 && without - smaller(without, least) <= least / 1000 * gain)
+        return {};
+    std::vector<std::vector<node_id>> orders(1, options.order);
+    if (!options.order.empty()) return orders;
+    for (node_id n = 0; n != p.nodes(); ++n) orders[0].push_back(n);
+    if (!listed) return orders;
+    plan_options quick = options;
+    quick.effort = options.effort.of(12'300'000); // six rounds of eight: about as long as a plan takes
+    node_order found = order(p, quick);
+    least = found.lower_bound;
+    orders.push_back(std::move(found.order));
+    return orders;
+}
+
+/// No schedule is shorter than the critical path, nor than all durations divided by the workers.
+SUBLET_DECL std::uint64_t least_makespan(table<step_id, std::uint64_t> const& duration, std::size_t workers,
+                                         std::uint64_t critical_path)
+{
+    std::uint64_t all = 0;
+    for (std::uint64_t takes : duration) all += takes;
+    if (workers == 0 || all == 0) return critical_path;
+    return larger(critical_path, (all - 1) / workers + 1);
+}
+
 /// Adds the hand-offs that make the plan valid, for which `graph` gets them, too.
 SUBLET_DECL void add_handoffs(snapshot const& p, plan_in_schedule const& schedule,
                               handoff_options const& wanted, dependence_options& graph,
@@ -98,6 +156,92 @@ SUBLET_DECL void add_handoffs(snapshot const& p, plan_in_schedule const& schedul
     for (byte_count b : found.bytes) result.handoff_bytes.push_back(b);
     graph.handoffs = plan.handoffs;
     result.critical_path_with = parallel_schedule(dependences(p, graph), wanted.duration).critical_path;
+}
+
+/// Takes the plan of the program in its order, if that has fewer bytes: a step of it may reuse what another
+/// reads early, or writes in place. If results are in place, one step waits for another all along the order.
+SUBLET_DECL void take_sequence(snapshot const& p, plan_options const& options, handoff_options const& wanted,
+                               dependence_graph const& ordered, planned_with_handoffs& result)
+{
+    if (result && result.figures.arena_bytes <= smaller(result.least_bytes, wanted.most_bytes)) return;
+    auto const duration = wanted.duration.tabulate(p.steps(), "duration");
+    std::uint64_t all = 0;
+    for (std::uint64_t takes : duration) all += takes;
+    bool const is_within_time = wanted.longest == 0 ? wanted.workers == 1 : all <= wanted.longest;
+    bool const is_too_high = result && result.figures.arena_bytes > wanted.most_bytes;
+    if (!is_within_time && !is_too_high) return;
+    planned_memory alone = plan_memory(p, options);
+    if (!alone || (result && alone.figures.arena_bytes >= result.figures.arena_bytes)) return;
+
+    table<position_id, step_id> const steps = steps_in_order(p, options.order);
+    memory_plan& plan = alone.plan;
+    std::vector<handoff> found;
+    result.handoff_bytes.clear();
+    std::uint64_t now = 0;
+    for (position_id at = 0; at != steps.size(); ++at) {
+        result.schedule[steps[at]] = {now, 0};
+        now += duration[steps[at]];
+        if (at == 0) continue;
+        position_id const from = ordered.position_of[steps[at - 1]];
+        if (is_listed(ordered.before[ordered.position_of[steps[at]]], from) ||
+            is_listed(ordered.before[ordered.start_of(steps[at])], from))
+            continue;
+        found.push_back({steps[at - 1], steps[at]});
+        result.handoff_bytes.push_back(0);
+    }
+    if (alone.in_place.empty()) {
+        auto const role = options.role.tabulate(p.values(), "role");
+        handoff_set waits = find_handoffs(
+            ordered, concurrent_lifetimes(p, ordered, plan.buffers.size(), plan.buffer_of, role),
+            plan.buffers);
+        found = std::move(waits.handoffs);
+        result.handoff_bytes = std::move(waits.bytes);
+    }
+    plan.handoffs = std::move(found);
+    plan.valid_for = alone.figures.reading = program_reading::concurrent;
+    plan.order.clear();
+    alone.figures.is_scheduled = true;
+    dependence_options graph = dependences_of(options, plan.handoffs);
+    result.critical_path_with = parallel_schedule(dependences(p, graph), wanted.duration).critical_path;
+    result.makespan = now;
+    static_cast<planned_memory&>(result) = std::move(alone);
+}
+
+/// The schedule that is accepted, within the bytes that are asked for if one is found.
+SUBLET_DECL plan_in_schedule accepted_schedule(snapshot const& p, plan_options const& options,
+                                               handoff_options const& wanted, dependence_graph const& ordered,
+                                               placement_problem& problem, bool is_placed,
+                                               planned_with_handoffs& result)
+{
+    schedule_request request{wanted.duration, wanted.workers, wanted.longest, wanted.most_bytes, 0, {}};
+    request.orders =
+        orders_for_schedules(p, options, wanted, result.bytes_without, is_placed, result.least_bytes);
+    result.least_bytes -= smaller(result.least_bytes, only_at_first(p, options, result.plan));
+    request.least = result.least_bytes;
+    auto const role = options.role.tabulate(p.values(), "role");
+    plan_in_schedule schedule;
+    for (int tries = 4; tries-- != 0;) { // offsets may need more than the bytes that are live
+        schedule =
+            place_in_schedule(p, ordered, problem, result.plan.buffer_of, role, request, options.effort);
+        if (schedule.bytes <= wanted.most_bytes || schedule.chosen.bytes > request.most) break;
+        request.most -= smaller(request.most, schedule.bytes - wanted.most_bytes);
+    }
+    if (options.in_place && !p.overwrites().empty())
+        lower_bounds_to(bounds_in_schedule(p, options, result.plan, problem, schedule), schedule.placed);
+    for (step_id s = 0; s != p.steps(); ++s)
+        result.schedule.push_back({schedule.chosen.start[s], schedule.chosen.worker[s]});
+    result.makespan = schedule.timed.schedule.makespan;
+    result.critical_path = result.critical_path_with = schedule.timed.schedule.critical_path;
+    result.least_makespan =
+        least_makespan(wanted.duration.tabulate(p.steps(), "duration"), wanted.workers, result.critical_path);
+    return schedule;
+}
+
+/// Refuses a result above a limit.
+SUBLET_DECL void expect_within(fault what, std::uint64_t has, std::uint64_t most, planned_memory& result)
+{
+    if (result && has > most)
+        result.figures.refute(counterexample{what, counterexample::place{.end = has, .needed = most}});
 }
 
 } // namespace sublet::detail
@@ -126,21 +270,16 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
     placement const now = detail::placement_of(plan, result.figures);
     placement_problem problem = detail::problem_of(plan, options);
     dependence_options graph = detail::dependences_of(options, plan.handoffs);
-    auto const role = options.role.tabulate(p.values(), "role");
-    detail::plan_in_schedule schedule =
-        detail::place_in_schedule(p, dependences(p, graph), problem, plan.buffer_of, role, wanted.duration,
-                                  wanted.workers, options.effort);
-    if (options.in_place && !p.overwrites().empty())
-        detail::lower_bounds_to(detail::bounds_in_schedule(p, options, plan, problem, schedule),
-                                schedule.placed);
-    result.makespan = schedule.timed.schedule.makespan;
-    result.critical_path = result.critical_path_with = schedule.timed.schedule.critical_path;
+    dependence_graph const ordered = dependences(p, graph);
+    detail::plan_in_schedule const schedule =
+        detail::accepted_schedule(p, options, wanted, ordered, problem, is_placed, result);
 
-    table<pool_id, byte_count> const limits =
-        detail::wait_limits_of(schedule.placed, now.pools.size(), options.pools, wanted.minimum_gain);
-    bool waits = false, is_split = false;
+    bool const has_most = wanted.most_bytes != no_limit;
+    table<pool_id, byte_count> const limits = detail::wait_limits_of(
+        schedule.placed, now.pools.size(), options.pools, has_most ? 0 : wanted.minimum_gain);
+    bool waits = has_most && result.bytes_without > wanted.most_bytes, is_split = false;
     for (pool_id pool = 0; pool != now.pools.size(); ++pool) {
-        waits = waits || now.pools[pool].height > limits[pool];
+        waits = waits || (!has_most && now.pools[pool].height > limits[pool]);
         is_split = is_split || (pool < options.pools.size() &&
                                 schedule.placed.pools[pool].height > options.pools[pool].largest_block);
     }
@@ -162,6 +301,10 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
         detail::enter_offsets(placed, result);
         detail::add_handoffs(p, schedule, wanted, graph, result);
     }
+    if (wanted.handoffs.empty()) detail::take_sequence(p, unchecked, wanted, ordered, result);
+    detail::expect_within(fault::over_budget, result.figures.arena_bytes, wanted.most_bytes, result);
+    detail::expect_within(fault::over_time, result.makespan, wanted.longest == 0 ? no_limit : wanted.longest,
+                          result);
     detail::finish_plan(result, begun, options.check,
                         [&] { return check_concurrent_plan(p, plan, options); });
     return result;
