@@ -18,7 +18,7 @@
 ///     for (auto [t, pool, offset] : planned) place(t, pool, offset);
 ///
 /// A listing is a program with its options. What takes a program with options takes a listing in their place:
-/// planners, executors, check_plan and its kin, order (`list.order = order(list).order`), dependences,
+/// planners, executors, edges, check_plan and its kin, order (`list.order = order(list).order`), dependences,
 /// lifetimes, versions, share_slots; plan_symbolic has sizes of its own (`.bytes =
 /// list.by_handle(affine_bytes_of)`), and plan_nested takes a list of listings. What takes a program alone
 /// takes `list.program()`. Results of planners are asked with handles, and errors have names. Its ids (`id`,
@@ -437,20 +437,20 @@ public:
         detail::handle_numbers<Handle> numbers_;
     };
 
-    /// The result of a planner for this listing, with handles and names; or of a checker or an order, with
-    /// names.
+    /// The result of a planner for this listing, with handles and names; or of a checker, an order or edges,
+    /// with names.
     template <class Result>
     [[nodiscard]] auto named(Result result) const
     {
         if constexpr (requires { result.figures.unit; }) result.figures.unit = unit;
+        if constexpr (requires { result.names; }) name_steps(result.names);
         if constexpr (requires { result.found_by; }) {
             result.unit = unit;
-            name_steps(result.names);
             if (!result.listed) name_all(result.listed.error(), result);
         }
         if constexpr (requires { result.figures; }) {
             if (!result) name_all(result.figures.error(), result);
-        } else {
+        } else if constexpr (requires { result.error(); }) {
             if (!result) name_all(result.error(), result);
         }
         if constexpr (requires { result.plan.buffer_of; })

@@ -63,7 +63,8 @@ private:
     void add_steps(step_id from, step_id to, step_waits::kind why)
     {
         if (position_of_[from] >= position_of_[to])
-            throw unsound_plan({fault::leads_back, counterexample::waiting{.position = position_of_[from]}});
+            throw unsound_plan(
+                {fault::leads_back, counterexample::waiting{.step = from, .position = position_of_[from]}});
         add(position_of_[from], position_of_[to], why);
     }
 

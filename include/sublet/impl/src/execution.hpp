@@ -21,6 +21,7 @@
 #include <sublet/execution/impl/cpu.ipp>
 #include <sublet/execution/impl/device_error.ipp>
 #include <sublet/execution/impl/digest.ipp>
+#include <sublet/execution/impl/edges.ipp>
 #include <sublet/execution/impl/errors.ipp>
 #include <sublet/execution/impl/growing_arena.ipp>
 #include <sublet/execution/impl/host_pages.ipp>

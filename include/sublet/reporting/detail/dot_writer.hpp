@@ -125,15 +125,10 @@ public:
         out_ << "}\n";
     }
 
-    /// Escapes backslashes, and ampersands, which begin entities.
-    void write_text(std::vector<char>& printable)
+    void write_text(std::vector<char>& text)
     {
-        keep_printable(printable);
-        for (char c : printable) {
-            if (c == '"' || c == '\\') out_ << '\\';
-            if (c == '&') out_ << "&amp;";
-            else out_ << c;
-        }
+        escape_dot(text);
+        for (char c : text) out_ << c;
     }
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 
-/// Both functions walk from character to character by the length that the first byte announces, and check
+/// All walk from character to character by the length that the first byte announces, and check
 /// the bytes that follow: overlong forms, surrogates and what XML forbids are no characters.
 
 #include <sublet/impl/config.hpp>
@@ -66,6 +66,20 @@ SUBLET_DECL void escape_json(std::vector<char>& text)
             for (std::size_t k = 0; k != length; ++k) escaped.push_back(text[i + k]);
         }
         i += length == 0 ? 1 : length;
+    }
+    text.swap(escaped);
+}
+
+SUBLET_DECL void escape_dot(std::vector<char>& text)
+{
+    keep_printable(text);
+    std::vector<char> escaped;
+    escaped.reserve(text.size());
+    for (char c : text) {
+        if (c == '"' || c == '\\') escaped.push_back('\\');
+        escaped.push_back(c);
+        if (c == '&')
+            for (char e : {'a', 'm', 'p', ';'}) escaped.push_back(e);
     }
     text.swap(escaped);
 }

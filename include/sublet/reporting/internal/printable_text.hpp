@@ -3,8 +3,8 @@
 #define SUBLET_REPORTING_INTERNAL_PRINTABLE_TEXT_HPP
 
 /// Names come from files and may be any bytes; these functions make them text that a report can hold:
-/// UTF-8 without control characters, or the inside of a JSON string. One pass over the bytes; what is not
-/// UTF-8 becomes '?'.
+/// UTF-8 without control characters, or the inside of a string of JSON or Graphviz. One pass over the bytes;
+/// what is not UTF-8 becomes '?'.
 
 #include <cstddef>
 #include <vector>
@@ -20,6 +20,10 @@ std::size_t keep_printable(std::vector<char>& text);
 /// Makes it the inside of a JSON string: quotes, backslashes and control characters are escaped, and what is
 /// not UTF-8 is replaced by '?'.
 void escape_json(std::vector<char>& text);
+
+/// Makes it the inside of a string of Graphviz: keep_printable(), and quotes, backslashes and ampersands,
+/// which begin entities, are escaped.
+void escape_dot(std::vector<char>& text);
 
 } // namespace sublet::detail
 

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSL-1.0
+
+/// edges(): proved_order() has the waits by position, and every step has one position there, so that each
+/// wait is an edge, sorted anew by step. A hand-off that is found in the sorted list of those given is given.
+
+#include <sublet/core/internal/facts.hpp>
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/execution/detail/proved_order.hpp>
+#include <sublet/execution/edges.hpp>
+#include <sublet/execution/run_options.hpp>
+#include <sublet/graph/internal/edge_rules.hpp>
+#include <sublet/graph/internal/said_views.hpp>
+#include <sublet/impl/config.hpp>
+
+#include <algorithm>
+
+namespace sublet {
+
+SUBLET_DECL std::size_t step_edges::count(step_edges::reason why) const
+{
+    std::size_t found = 0;
+    for (step_edges::edge const& one : list) found += one.why == why;
+    return found;
+}
+
+SUBLET_DECL step_edges edges(snapshot const& p, arena const& planned, plan_options const& options,
+                             std::vector<handoff> const& handoffs)
+{
+    detail::expect_steps_run_once(p);
+    executor_options settings;
+    settings.prove = options.check;
+    detail::run_order const order =
+        detail::proved_order(p, *detail::with_said_views(p, detail::tabulated_options(options, p.values())),
+                             planned, handoffs, settings);
+    std::vector<detail::sort_key> given, found; // {to and from, why}
+    auto key_of = [](step_id from, step_id to) { return std::uint64_t{+to} << 32 | +from; };
+    for (handoff h : handoffs) given.push_back({key_of(h.from, h.to), 0, 0});
+    detail::sort_by_key(given);
+    auto is_given = [&](std::uint64_t key) {
+        auto const at = std::partition_point(given.begin(), given.end(),
+                                             [&](detail::sort_key const& g) { return g.key < key; });
+        return at != given.end() && at->key == key;
+    };
+    using reason = step_edges::reason;
+    for (step_waits::wait w : order.waits.list) {
+        std::uint64_t const key = key_of(order.lowered.step_at[w.from], order.lowered.step_at[w.to]);
+        reason why = reason::data;
+        switch (w.why) {
+        case step_waits::kind::data: break;
+        case step_waits::kind::anti:
+        case step_waits::kind::output: why = reason::overwrite; break;
+        case step_waits::kind::control: why = reason::control; break;
+        case step_waits::kind::handoff: why = is_given(key) ? reason::given : reason::handoff; break;
+        }
+        found.push_back({key, static_cast<std::uint64_t>(why), 0});
+    }
+    detail::sort_by_key(found);
+    step_edges result;
+    result.steps = p.steps();
+    for (detail::sort_key const& f : found)
+        result.list.push_back({step_id::of(f.key), step_id::of(f.key >> 32), static_cast<reason>(f.tie)});
+    return result;
+}
+
+namespace detail {
+
+SUBLET_DECL edge_texts::edge_texts(step_edges const& found, names_of<step_id> const& names)
+    : found_(found), names_(names)
+{
+    for (std::size_t i = 0; i != found.names.size(); ++i)
+        if (i == 0 || found.names[i - 1] == '\0') begin_.push_back(i);
+}
+
+SUBLET_DECL std::vector<char>& edge_texts::name_of(step_id s)
+{
+    if (names_.is_given() || s >= begin_.size()) {
+        names_.read(name_, s);
+        return name_;
+    }
+    name_.clear();
+    for (std::size_t i = begin_[s]; found_.names[i] != '\0'; ++i) name_.push_back(found_.names[i]);
+    return name_;
+}
+
+SUBLET_DECL char const* edge_texts::text_of(step_edges::reason why)
+{
+    constexpr char const* texts[] = {"data", "overwrite", "control", "given", "hand-off"};
+    return texts[static_cast<unsigned>(why)];
+}
+
+SUBLET_DECL char const* edge_texts::color_of(step_edges::reason why)
+{
+    constexpr char const* colors[] = {"#3465a4", "#a40000", "gray60", "#75507b", "#ce5c00"};
+    return colors[static_cast<unsigned>(why)];
+}
+
+} // namespace detail
+
+} // namespace sublet
