@@ -73,9 +73,8 @@ struct step_edges {
 ///             the listed order. No edge follows from others. The plan and the edges are proved unless
 ///             `options.check` is off. A pair that the plan hands on and the caller gives, too, is `given`.
 /// Complexity: that of run_order_of(), and of the check of the plan.
-/// Throws:     unsound_plan if there is no plan, or it is not valid for these steps, or a hand-off
-/// contradicts
-///             the order; precondition_error where a requirement is broken, such as by control flow.
+/// Throws:     unsound_plan if there is no plan, it is not valid for these steps, or a hand-off contradicts the
+///             order; precondition_error where a requirement is broken, such as by control flow.
 [[nodiscard]] step_edges edges(snapshot const& p, arena const& planned, plan_options const& options,
                                std::vector<handoff> const& handoffs = {});
 /// The same for a listing: steps have their names, also in errors.
