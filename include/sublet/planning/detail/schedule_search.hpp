@@ -54,6 +54,9 @@ struct schedule_wish {
     std::uint64_t work = 1'000'000; ///< steps of all schedules together, about; some are always made
 };
 
+/// Whether its live bytes are within the caps.
+[[nodiscard]] bool is_within(capped_schedule const& schedule, schedule_caps const& caps);
+
 /// The next number of workers to look at; 0 after 1.
 [[nodiscard]] constexpr std::size_t fewer_workers(std::size_t workers)
 {

@@ -28,23 +28,24 @@ SUBLET_DECL schedule_curve find_schedules(snapshot const& p, dependence_graph co
 {
     schedule_curve curve, too_high;
     std::size_t const workers = request.workers == 0 ? larger(p.steps(), std::size_t{1}) : request.workers;
+    schedule_wish wish;
+    wish.caps.all = request.most;
     bool is_capped = request.most != no_limit;
-    for (pool_limits const& pool : problem.pools) is_capped = is_capped || pool.capacity != no_limit;
-    auto is_within_caps = [&](capped_schedule const& schedule) {
-        bool fits = schedule.bytes <= request.most;
-        for (pool_id pool = 0; pool != problem.pools.size() && pool != schedule.of_pool.size(); ++pool)
-            fits = fits && schedule.of_pool[pool] <= problem.pools[pool].capacity;
-        return fits;
-    };
+    for (pool_limits const& pool : problem.pools) {
+        wish.caps.of.push_back(pool.capacity);
+        is_capped = is_capped || pool.capacity != no_limit;
+    }
     std::size_t const most_workers = smaller(workers, larger(p.steps(), std::size_t{1}));
-    for (std::size_t w = most_workers; w != 0; w = request.orders.empty() ? 0 : fewer_workers(w))
+    for (std::size_t w = most_workers; w != 0; w = request.orders.empty() ? 0 : fewer_workers(w)) {
+        if (!by_path.empty() && by_path.size() * p.steps() > work.of(wish.work / 2)) break;
         for (schedule_side side : {schedule_side::earliest, schedule_side::latest}) {
             schedule_times const times = parallel_schedule(g, request.duration, {w, side});
             table<step_id, std::uint64_t> start;
             for (position_id at : g.position_of) start.push_back(times.start[at]);
             by_path.push_back(measured(steps, start));
-            (is_within_caps(by_path.back()) ? curve : too_high).offer(by_path.back());
+            (is_within(by_path.back(), wish.caps) ? curve : too_high).offer(by_path.back());
         }
+    }
     std::vector<std::vector<step_id>> references;
     for (std::vector<node_id> const& order : request.orders) {
         table<step_id, std::uint64_t> rank(p.steps(), 0);
@@ -55,13 +56,10 @@ SUBLET_DECL schedule_curve find_schedules(snapshot const& p, dependence_graph co
         if (references.empty() || references.front() != reference) references.push_back(std::move(reference));
     }
     if (references.empty()) return curve.points().empty() ? too_high : curve;
-    schedule_wish wish;
     wish.wanted = is_capped ? schedule_wish::goal::bytes : schedule_wish::goal::time;
     wish.workers = workers;
     wish.longest = request.longest;
-    wish.caps.all = request.most;
     wish.floor = request.least;
-    for (pool_limits const& pool : problem.pools) wish.caps.of.push_back(pool.capacity);
     wish.work = work.of(wish.work);
     search_schedules(steps, references, wish, curve);
     return curve.points().empty() ? too_high : curve;

@@ -115,15 +115,19 @@ SUBLET_DECL std::vector<std::vector<node_id>>
 orders_for_schedules(snapshot const& p, plan_options const& options, handoff_options const& wanted,
                      byte_count without, bool is_placed, byte_count& least)
 {
-    node_order listed = order(p, options, node_order::method::listed);
+    byte_count all = 0; // order() refuses sums of 64 bits
+    for (byte_count size : options.bytes.tabulate(p.values(), "bytes"))
+        if (size != no_size) all = all > no_size - size ? no_size : all + size;
+    std::vector<std::vector<node_id>> orders(1, options.order);
+    if (options.order.empty())
+        for (node_id n = 0; n != p.nodes(); ++n) orders[0].push_back(n);
+    if (all >> 63 != 0) return orders;
+    node_order const listed = order(p, options, node_order::method::listed);
     least = listed.lower_bound;
     std::uint32_t const gain = wanted.most_bytes == no_limit ? wanted.minimum_gain : 0;
     if (is_placed && wanted.longest == 0 && without - smaller(without, least) <= least / 1000 * gain)
         return {};
-    std::vector<std::vector<node_id>> orders(1, options.order);
-    if (!options.order.empty()) return orders;
-    for (node_id n = 0; n != p.nodes(); ++n) orders[0].push_back(n);
-    if (!listed) return orders;
+    if (!listed || !options.order.empty()) return orders;
     plan_options quick = options;
     quick.effort = options.effort.of(12'300'000); // six rounds of eight: about as long as a plan takes
     node_order found = order(p, quick);
@@ -176,27 +180,31 @@ SUBLET_DECL void take_sequence(snapshot const& p, plan_options const& options, h
     table<position_id, step_id> const steps = steps_in_order(p, options.order);
     memory_plan& plan = alone.plan;
     std::vector<handoff> found;
-    result.handoff_bytes.clear();
-    std::uint64_t now = 0;
-    for (position_id at = 0; at != steps.size(); ++at) {
-        result.schedule[steps[at]] = {now, 0};
-        now += duration[steps[at]];
-        if (at == 0) continue;
-        position_id const from = ordered.position_of[steps[at - 1]];
-        if (is_listed(ordered.before[ordered.position_of[steps[at]]], from) ||
-            is_listed(ordered.before[ordered.start_of(steps[at])], from))
-            continue;
-        found.push_back({steps[at - 1], steps[at]});
-        result.handoff_bytes.push_back(0);
-    }
+    std::vector<byte_count> bytes;
     if (alone.in_place.empty()) {
         auto const role = options.role.tabulate(p.values(), "role");
         handoff_set waits = find_handoffs(
             ordered, concurrent_lifetimes(p, ordered, plan.buffers.size(), plan.buffer_of, role),
             plan.buffers);
+        if (!waits) return;
         found = std::move(waits.handoffs);
-        result.handoff_bytes = std::move(waits.bytes);
+        bytes = std::move(waits.bytes);
+    } else {
+        for (position_id at = 1; at < steps.size(); ++at) {
+            position_id const from = ordered.position_of[steps[at - 1]];
+            if (is_listed(ordered.before[ordered.position_of[steps[at]]], from) ||
+                is_listed(ordered.before[ordered.start_of(steps[at])], from))
+                continue;
+            found.push_back({steps[at - 1], steps[at]});
+            bytes.push_back(0);
+        }
     }
+    std::uint64_t now = 0;
+    for (step_id s : steps) {
+        result.schedule[s] = {now, 0};
+        now += duration[s];
+    }
+    result.handoff_bytes = std::move(bytes);
     plan.handoffs = std::move(found);
     plan.valid_for = alone.figures.reading = program_reading::concurrent;
     plan.order.clear();

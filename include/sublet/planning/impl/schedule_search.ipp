@@ -49,6 +49,14 @@ SUBLET_DECL capped_schedule const* schedule_curve::within_bytes(byte_count most)
     return at == points_.size() ? nullptr : &points_[at];
 }
 
+SUBLET_DECL bool is_within(capped_schedule const& schedule, schedule_caps const& caps)
+{
+    bool fits = schedule.bytes <= caps.all;
+    for (pool_id pool = 0; pool != caps.of.size() && pool != schedule.of_pool.size(); ++pool)
+        fits = fits && schedule.of_pool[pool] <= caps.of[pool];
+    return fits;
+}
+
 /// Ranks between the reference order, at 0, and the longest path ahead, at 4.
 SUBLET_DECL table<step_id, std::uint64_t> mixed_rank(schedule_problem const& problem,
                                                      std::vector<step_id> const& reference, unsigned share)
@@ -78,7 +86,12 @@ public:
     schedule_attempts(schedule_problem const& problem, schedule_wish const& wish, schedule_curve& curve)
         : problem_(problem), wish_(wish), curve_(curve), left_(wish.work)
     {
+        byte_count all = 0;
+        for (byte_count size : problem.size) all = all > no_size - size ? no_size : all + size;
+        has_caps_ = all >> 63 == 0;
     }
+    /// Sums of bytes are so small that schedules can be made under caps.
+    [[nodiscard]] bool has_caps() const { return has_caps_; }
     [[nodiscard]] bool has_work() const { return left_ >= problem_.steps(); }
 
     capped_schedule make(std::vector<step_id> const& reference, std::size_t workers,
@@ -86,7 +99,9 @@ public:
     {
         schedule_caps caps = wish_.caps;
         caps.all = smaller(caps.all, cap);
-        capped_schedule found = schedule_within(problem_, reference, workers, rank, caps);
+        capped_schedule found =
+            schedule_within(problem_, reference, workers, rank, has_caps_ ? caps : schedule_caps{});
+        if (!is_within(found, caps)) found.is_found = false;
         left_ -= smaller(left_, std::uint64_t{problem_.steps()});
         curve_.offer(found);
         return found;
@@ -101,7 +116,7 @@ public:
             capped_schedule const found = make(reference, workers, rank, cap);
             if (found.is_found && found.makespan <= longest) most = smaller(cap, found.bytes);
             else least = cap;
-            if (most - least <= most / 128) break;
+            if (most <= least || most - least <= most / 128) break;
             cap = least + (most - least) / 2;
         }
     }
@@ -111,6 +126,7 @@ private:
     schedule_wish const& wish_;
     schedule_curve& curve_;
     std::uint64_t left_;
+    bool has_caps_;
 };
 
 SUBLET_DECL void search_schedules(schedule_problem const& problem,
@@ -118,9 +134,6 @@ SUBLET_DECL void search_schedules(schedule_problem const& problem,
                                   schedule_wish const& wish, schedule_curve& curve)
 {
     schedule_attempts attempts(problem, wish, curve);
-    byte_count all = 0;
-    for (byte_count size : problem.size) all = all > no_size - size ? no_size : all + size;
-    bool const has_caps = all >> 63 == 0;
     std::size_t const most_workers = smaller(wish.workers, larger(problem.steps(), std::size_t{1}));
     std::uint64_t longest = wish.longest;
     bool is_first = true;
@@ -156,7 +169,7 @@ SUBLET_DECL void search_schedules(schedule_problem const& problem,
         if (is_first && wish.wanted == schedule_wish::goal::time && longest == 0 && !curve.points().empty())
             longest = curve.points().front().makespan;
         is_first = false;
-        if (!has_caps) continue;
+        if (!attempts.has_caps()) continue;
         for (attempt const& a : made) {
             if (is_settled()) return;
             if (wish.wanted == schedule_wish::goal::curve) {
