@@ -220,7 +220,7 @@ constexpr std::pair<method, char const*> method_names[] = {{method::listed, "lis
                                                            {method::breadth_first, "breadth first"},
                                                            {method::depth_first, "depth first"},
                                                            {method::on_demand, "on demand"},
-                                                           {method::series_parallel, "merged branches"},
+                                                           {method::series_parallel, "branches"},
                                                            {method::least_peak, "least peak"},
                                                            {method::exact, "exact search"},
                                                            {method::reversed, "least peak, reversed"},

@@ -81,7 +81,7 @@ struct planned_with_handoffs : planned_memory {
 ///             Error: over_time if the shortest schedule that is found is longer than `longest`, over_budget
 ///             if the arenas exceed `most_bytes`; `least_makespan` and `least_bytes` are bounds.
 /// Complexity: plan_concurrent(), order() with a sixteenth of its work, list schedules of 10^6 steps together
-///             (at least four) in O(edges + touches log steps) each, pack() for up to five schedules, and up
+///             (at least four) in O(edges + touches log steps) each, pack() for up to nine schedules, and up
 ///             to 16 times place_concurrently(). None of the schedules, if the plan for every schedule is
 ///             within the minimum gain of the bytes that every order needs.
 /// Throws:     precondition_error if a precondition of a stage is violated.

@@ -5,7 +5,8 @@
 /// The edges that a task engine of your own has to keep so that a plan stays right: the direct waits between
 /// steps, none implied by others, each with its reason.
 ///
-///     for (auto [from, to, why] : sublet::edges(list, planned).list) make_edge(node[from], node[to]);
+///     for (auto [from, to, why] : sublet::edges(list, planned).list)
+///         std::cout << to << " waits for " << from << '\n';
 ///
 ///     0: load -> a        0 ──data─────► 1         1 reads what 0 made
 ///     1: blur: a -> b     1 ──data─────► 2

@@ -57,9 +57,10 @@ struct contracted_graph {
 /// Ensures:    each order of the result, expanded, is one of `g` with the same peak, and some order of the
 ///             result has the least peak of `g`. If the graph is series-parallel with closed branches, the
 ///             result is a path.
-/// Complexity: O(V + E + touches) for the reductions. Merges take the segments of both branches, O(V^2) in
-///             the worst case; they end when they have looked at `most` (V + E + touches) of them. Nothing is
-///             merged if all buffers together have 2^63 bytes or more.
+/// Complexity: O(V + E + touches) for the reductions. k parallel branches of s segments together take
+///             O(s log k); nested in a row, O(V^2) in the worst case: merges end when they have looked at
+///             `most` (V + E + touches) segments. Nothing is merged if all buffers together have 2^63 bytes
+///             or more.
 /// Requires:   the graph has no error.
 [[nodiscard]] contracted_graph contracted(order_graph const& g, std::uint64_t most = 64);
 

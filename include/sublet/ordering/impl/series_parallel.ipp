@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 
 /// Nodes with one edge in and one edge out are taken from a list, and become part of the branch that replaces
-/// both edges; a table by ends finds the branch that is parallel to it. Segments are lists in one pool: what
-/// is appended is joined to the last segment as long as the two would not be cut.
+/// both edges; a table by ends finds the branch that is parallel to it, and those of the same ends are merged
+/// when the last of them is known. Segments are lists in one pool: what is appended is joined to the last
+/// segment as long as the two would not be cut.
 
 #include <sublet/core/internal/overwrite_pair.hpp>
 #include <sublet/core/internal/sorting.hpp>
@@ -39,6 +40,9 @@ private:
         std::uint32_t first = none, last = none;
         bool is_known = true; ///< all its segments are
         bool is_open = false; ///< other nodes touch its buffers
+        /// The last of the branches parallel to it that are to be merged with it, and of those the one
+        /// before.
+        std::uint32_t beside = none, beside_before = none;
     };
 
     [[nodiscard]] std::uint32_t source() const { return static_cast<std::uint32_t>(g_.nodes()); }
@@ -50,12 +54,14 @@ private:
     void list_if_serial(std::uint32_t node);
     std::uint32_t& parallel_to(branch const& b);
 
+    [[nodiscard]] bool is_touched_by(std::uint32_t end, buffer_id b) const;
     bool know(branch& b);
     bool are_touches_closed();
     void measure(branch& b);
     void append(branch& b, std::uint32_t s);
     [[nodiscard]] bool joins(segment const& a, segment const& b) const;
     [[nodiscard]] branch merged(branch const& a, branch const& b);
+    void merge_all(branch& b);
 
     order_graph const& g_;
     csr_rows<node_id, touched_buffer> touches_;
@@ -80,8 +86,9 @@ private:
     // While a branch is judged, of the nodes that are not known:
     table<buffer_id, std::uint32_t> count_;
     table<buffer_id, node_id> first_touch_, last_touch_;
-    table<buffer_id, unsigned char> is_before_, is_after_; // touched by the ends of the branch
+    table<buffer_id, unsigned char> is_before_, is_after_; // touched by the node at this end of the branch
     std::vector<node_id> unknown_;
+    std::vector<branch> parallel_; // while they are merged
     std::vector<touched_buffer> touched_;
 };
 
@@ -133,7 +140,10 @@ SUBLET_DECL branch_reduction::branch_reduction(order_graph const& g, std::uint64
         if (!is_inside_[n]) reduce(n);
     }
     for (std::uint32_t i = 0; i != branches_.size(); ++i)
-        if (!is_gone_[i]) know(branches_[i]);
+        if (!is_gone_[i]) {
+            merge_all(branches_[i]);
+            know(branches_[i]);
+        }
 }
 
 SUBLET_DECL void branch_reduction::add_branch(std::uint32_t from, std::uint32_t to)
@@ -168,6 +178,8 @@ SUBLET_DECL void branch_reduction::reduce(node_id n)
 {
     auto const kept = static_cast<std::uint32_t>(in_sum_[n]), gone = static_cast<std::uint32_t>(out_sum_[n]);
     branch &b = branches_[kept], &rest = branches_[gone];
+    merge_all(b);
+    merge_all(rest);
     auto const s = static_cast<std::uint32_t>(segments_.size());
     segments_.push_back({.first = n, .last = n});
     is_inside_[n] = 1;
@@ -188,7 +200,7 @@ SUBLET_DECL void branch_reduction::reduce(node_id n)
     join_parallel(kept);
 }
 
-/// Merges a branch with one of the same ends, if there is one and both are closed.
+/// A branch is to be merged with one of the same ends, if there is one and both are closed.
 SUBLET_DECL void branch_reduction::join_parallel(std::uint32_t added)
 {
     branch& b = branches_[added];
@@ -203,7 +215,8 @@ SUBLET_DECL void branch_reduction::join_parallel(std::uint32_t added)
         return;
     }
     if (!know(b)) return;
-    other = merged(other, b);
+    b.beside_before = other.beside;
+    other.beside = added;
     is_gone_[added] = 1;
     --out_[b.from];
     out_sum_[b.from] -= added;
@@ -214,6 +227,15 @@ SUBLET_DECL void branch_reduction::join_parallel(std::uint32_t added)
 }
 
 // --- segments --------------------------------------------------------------------------------------------
+
+/// Whether a node, the source or the sink touches a buffer.  O(log touches)
+SUBLET_DECL bool branch_reduction::is_touched_by(std::uint32_t end, buffer_id b) const
+{
+    if (end >= source()) return false;
+    auto const row = touches_[node_id{end}];
+    std::size_t const at = partition_point(row.size(), [&](std::size_t i) { return row[i].buffer >= b; });
+    return at != row.size() && row[at].buffer == b;
+}
 
 /// Makes segments of the nodes of a branch; false if it is not closed.
 SUBLET_DECL bool branch_reduction::know(branch& b)
@@ -231,14 +253,10 @@ SUBLET_DECL bool branch_reduction::know(branch& b)
     if (looked_at > work_left_) return false;
     work_left_ -= looked_at;
 
-    auto mark = [&](std::uint32_t end, table<buffer_id, unsigned char>& marks, bool is_on) {
-        if (end < source())
-            for (touched_buffer const& t : touches_[node_id{end}]) marks[t.buffer] = is_on;
-    };
-    mark(b.from, is_before_, true);
-    mark(b.to, is_after_, true);
     for (node_id n : unknown_)
         for (touched_buffer const& t : touches_[n]) {
+            is_before_[t.buffer] = is_touched_by(b.from, t.buffer);
+            is_after_[t.buffer] = is_touched_by(b.to, t.buffer);
             ++count_[t.buffer];
             if (first_touch_[t.buffer] == no_node) first_touch_[t.buffer] = n;
             last_touch_[t.buffer] = n;
@@ -250,8 +268,6 @@ SUBLET_DECL bool branch_reduction::know(branch& b)
             count_[t.buffer] = 0;
             first_touch_[t.buffer] = no_node;
         }
-    mark(b.from, is_before_, false);
-    mark(b.to, is_after_, false);
     return !b.is_open;
 }
 
@@ -360,6 +376,22 @@ SUBLET_DECL branch_reduction::branch branch_reduction::merged(branch const& a, b
         if (work_left_ != 0) --work_left_;
     }
     return result;
+}
+
+/// Merges a branch and those beside it, pair by pair: each segment is in a logarithm of merges.
+SUBLET_DECL void branch_reduction::merge_all(branch& b)
+{
+    if (b.beside == none) return;
+    parallel_.clear();
+    for (std::uint32_t i = b.beside; i != none; i = branches_[i].beside_before)
+        parallel_.push_back(branches_[i]);
+    b.beside = none;
+    parallel_.push_back(b);
+    for (std::size_t count = parallel_.size(); count != 1; count = (count + 1) / 2)
+        for (std::size_t i = 0; i < count; i += 2)
+            parallel_[i / 2] = i + 1 == count ? parallel_[i] : merged(parallel_[i + 1], parallel_[i]);
+    b = parallel_[0];
+    b.beside = b.beside_before = none;
 }
 
 // --- contracted graph ------------------------------------------------------------------------------------

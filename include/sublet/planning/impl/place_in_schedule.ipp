@@ -111,14 +111,14 @@ SUBLET_DECL plan_in_schedule place_in_schedule(snapshot const& p, dependence_gra
     place_chosen(p, g, steps, *chosen, problem, buffer_of, role, work, result);
     // Offsets may need more than the bytes that are live: then others as short may need less.
     std::uint64_t const longest = chosen->makespan;
-    int tries = 4;
+    int tries = 8;
     auto try_other = [&](capped_schedule const& other) {
         if (other.makespan > longest || other.bytes >= result.bytes || tries-- <= 0) return;
         place_chosen(p, g, steps, other, problem, buffer_of, role, work, result);
     };
-    for (capped_schedule const& other : by_path) try_other(other);
     for (std::size_t i = curve.points().size(); i-- != 0;)
         if (&curve.points()[i] != chosen) try_other(curve.points()[i]);
+    for (capped_schedule const& other : by_path) try_other(other);
     for (buffer_id b = 0; b != problem.buffers.size(); ++b) problem.buffers[b].life = result.in_schedule[b];
     return result;
 }

@@ -116,7 +116,7 @@ public:
             capped_schedule const found = make(reference, workers, rank, cap);
             if (found.is_found && found.makespan <= longest) most = smaller(cap, found.bytes);
             else least = cap;
-            if (most <= least || most - least <= most / 128) break;
+            if (most <= least || most - least <= larger(byte_count{1}, most / 128)) break;
             cap = least + (most - least) / 2;
         }
     }
