@@ -244,7 +244,7 @@ TEST_CASE("runs are right with any limit on merges, and without sizes that fit i
     order_graph const g = tasks.graph();
     byte_count const least = order(g, {.work = 0}).peak;
     std::size_t runs = g.nodes();
-    for (std::uint64_t most : {0, 1, 2, 4, 64}) {
+    for (std::uint64_t most : {0u, 1u, 2u, 4u, 64u}) {
         contracted_graph const c = contracted(g, most);
         check_contracted(g, c);
         CHECK(c.graph.nodes() <= runs);
