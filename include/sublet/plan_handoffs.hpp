@@ -15,10 +15,9 @@
 /// as a plan for one order. Where it is not, some steps wait for others. All hand-offs agree with one
 /// schedule, so the critical path never exceeds the makespan of that schedule, which the caller has accepted.
 ///
-///     bytes │ x                 the schedule is found by list scheduling under caps on live bytes: the one
-///     of
-///           │   x               fewest bytes within the makespan, or the shortest within the bytes. None of
-///           │      x     x      them can end in deadlock (planning/detail/capped_schedule.hpp)
+///     bytes │ x                 the schedule is found by list scheduling under caps on live bytes: that
+///           │   x               of fewest bytes within the makespan, or the shortest within the bytes.
+///           │      x     x      None can end in deadlock (planning/detail/capped_schedule.hpp)
 ///           └───────────────── makespan
 
 #include <sublet/core/plan.hpp>
