@@ -236,6 +236,11 @@ TEST_CASE("one worker needs no more bytes than a plan in the same order, and run
     CHECK(plan_with_handoffs(pairs, {.bytes = bytes, .order = {0, 2, 4, 1, 3, 5, 6}}, {.workers = 1})
               .report()
               .arena_bytes <= 303);
+    // A given order is the only reference: what does not fit in it is refused.
+    handoff_options const low{.workers = 1, .most_bytes = 150};
+    CHECK(plan_with_handoffs(pairs, {.bytes = bytes}, low).report().arena_bytes <= 150);
+    CHECK(plan_with_handoffs(pairs, {.bytes = bytes, .order = {0, 2, 4, 1, 3, 5, 6}}, low).error().what ==
+          fault::over_budget);
     for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
