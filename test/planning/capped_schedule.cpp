@@ -281,7 +281,7 @@ TEST_CASE("a curve is no better than all schedules of a small problem, and mostl
         drawn_steps const drawn = draw_steps(pick, 1 + pick.below(6), 1);
         schedule_problem const problem = drawn.problem();
         every_schedule const all(drawn, 2);
-        schedule_curve curve;
+        capped_curve curve;
         schedule_wish wish;
         wish.wanted = schedule_wish::goal::curve;
         wish.workers = 2;
@@ -309,7 +309,7 @@ TEST_CASE("a curve is no better than all schedules of a small problem, and mostl
 
 TEST_CASE("of schedules on a curve none beats another in both")
 {
-    schedule_curve curve;
+    capped_curve curve;
     auto offer = [&](std::uint64_t makespan, byte_count bytes) {
         capped_schedule schedule;
         schedule.makespan = makespan;

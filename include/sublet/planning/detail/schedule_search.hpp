@@ -26,7 +26,7 @@
 namespace sublet::detail {
 
 /// Schedules that no other beats in both: the makespan ascends, and the bytes descend.
-class schedule_curve {
+class capped_curve {
 public:
     void offer(capped_schedule schedule);
     [[nodiscard]] std::vector<capped_schedule> const& points() const { return points_; }
@@ -70,7 +70,7 @@ struct schedule_wish {
 /// Requires:   as schedule_within(), for each of the reference orders; there is one.
 /// Complexity: that of schedule_within() for each schedule.
 void search_schedules(schedule_problem const& problem, std::vector<std::vector<step_id>> const& references,
-                      schedule_wish const& wish, schedule_curve& curve);
+                      schedule_wish const& wish, capped_curve& curve);
 
 } // namespace sublet::detail
 

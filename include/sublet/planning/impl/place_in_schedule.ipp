@@ -21,12 +21,12 @@
 namespace sublet::detail {
 
 /// The schedules of the longest paths first, from either end, and those that the search finds.
-SUBLET_DECL schedule_curve find_schedules(snapshot const& p, dependence_graph const& g,
+SUBLET_DECL capped_curve find_schedules(snapshot const& p, dependence_graph const& g,
                                           schedule_problem const& steps, placement_problem const& problem,
                                           schedule_request const& request, effort work,
                                           std::vector<capped_schedule>& by_path)
 {
-    schedule_curve curve, too_high;
+    capped_curve curve, too_high;
     std::size_t const workers = request.workers == 0 ? larger(p.steps(), std::size_t{1}) : request.workers;
     schedule_wish wish;
     wish.caps.all = request.most;
@@ -103,7 +103,7 @@ SUBLET_DECL plan_in_schedule place_in_schedule(snapshot const& p, dependence_gra
         g, concurrent_lifetimes(p, g, problem.buffers.size(), buffer_of, role), std::move(size),
         std::move(pool), request.duration.tabulate(p.steps(), "duration"));
     std::vector<capped_schedule> by_path;
-    schedule_curve const curve = find_schedules(p, g, steps, problem, request, work, by_path);
+    capped_curve const curve = find_schedules(p, g, steps, problem, request, work, by_path);
     plan_in_schedule result;
     if (curve.points().empty()) return result;
     capped_schedule const* chosen = request.longest != 0 ? curve.within_time(request.longest) : nullptr;

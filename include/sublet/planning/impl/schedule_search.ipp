@@ -15,7 +15,7 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL void schedule_curve::offer(capped_schedule schedule)
+SUBLET_DECL void capped_curve::offer(capped_schedule schedule)
 {
     if (!schedule.is_found) return;
     std::size_t const at = partition_point(
@@ -35,14 +35,14 @@ SUBLET_DECL void schedule_curve::offer(capped_schedule schedule)
     }
 }
 
-SUBLET_DECL capped_schedule const* schedule_curve::within_time(std::uint64_t longest) const
+SUBLET_DECL capped_schedule const* capped_curve::within_time(std::uint64_t longest) const
 {
     std::size_t const at =
         partition_point(points_.size(), [&](std::size_t i) { return points_[i].makespan > longest; });
     return at == 0 ? nullptr : &points_[at - 1];
 }
 
-SUBLET_DECL capped_schedule const* schedule_curve::within_bytes(byte_count most) const
+SUBLET_DECL capped_schedule const* capped_curve::within_bytes(byte_count most) const
 {
     std::size_t const at =
         partition_point(points_.size(), [&](std::size_t i) { return points_[i].bytes <= most; });
@@ -83,7 +83,7 @@ SUBLET_DECL table<step_id, std::uint64_t> mixed_rank(schedule_problem const& pro
 /// Schedules for one number of workers, reference and rank.
 class schedule_attempts {
 public:
-    schedule_attempts(schedule_problem const& problem, schedule_wish const& wish, schedule_curve& curve)
+    schedule_attempts(schedule_problem const& problem, schedule_wish const& wish, capped_curve& curve)
         : problem_(problem), wish_(wish), curve_(curve), left_(wish.work)
     {
         byte_count all = 0;
@@ -135,14 +135,14 @@ private:
 
     schedule_problem const& problem_;
     schedule_wish const& wish_;
-    schedule_curve& curve_;
+    capped_curve& curve_;
     std::uint64_t left_;
     bool has_caps_;
 };
 
 SUBLET_DECL void search_schedules(schedule_problem const& problem,
                                   std::vector<std::vector<step_id>> const& references,
-                                  schedule_wish const& wish, schedule_curve& curve)
+                                  schedule_wish const& wish, capped_curve& curve)
 {
     schedule_attempts attempts(problem, wish, curve);
     std::size_t const most_workers = smaller(wish.workers, larger(problem.steps(), std::size_t{1}));
