@@ -19,6 +19,7 @@
 #include <sublet/checking/check_placement.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_rewrite.hpp>
+#include <sublet/checking/check_schedule.hpp>
 #include <sublet/checking/check_slots.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/checking/fits.hpp>
@@ -40,6 +41,7 @@
 #include <sublet/reporting/why_peak.hpp>
 #include <sublet/rewriting/release.hpp>
 #include <sublet/rewriting/rename.hpp>
+#include <sublet/schedules.hpp>
 #include <sublet/sharing/color_graph.hpp>
 #include <sublet/sharing/color_intervals.hpp>
 #include <sublet/sharing/share_slots.hpp>
@@ -501,6 +503,10 @@ inline std::vector<growth_call> const& growth_calls()
          [](growth_input const& in) -> growth_work {
              return [&in] { expect(plan_with_handoffs(in.program, in.options), "plan_with_handoffs"); };
          }},
+        {"schedules", false,
+         [](growth_input const& in) -> growth_work {
+             return [&in] { expect(schedules(in.program, in.options, {.workers = 4}), "schedules"); };
+         }},
         {"plan_flow", true,
          [](growth_input const& in) -> growth_work {
              return [&in] { expect(plan_flow(in.program, in.options, in.flow), "plan_flow"); };
@@ -615,6 +621,13 @@ inline std::vector<growth_call> const& growth_calls()
              auto const planned = std::make_shared<memory_plan>(plan_concurrent(in.program, in.options).plan);
              return [&in, planned] {
                  expect(check_concurrent_plan(in.program, *planned, in.options), "check_concurrent_plan");
+             };
+         }},
+        {"check_schedule", false,
+         [](growth_input const& in) -> growth_work {
+             auto const curve = std::make_shared<schedule_curve>(schedules(in.program, in.options));
+             return [&in, curve] {
+                 expect(check_schedule(in.program, curve->points.front(), in.options, {}), "check_schedule");
              };
          }},
         {"check_flow_plan", true,

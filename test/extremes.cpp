@@ -28,6 +28,7 @@
 #include <sublet/reporting/html.hpp>
 #include <sublet/reporting/svg.hpp>
 #include <sublet/reporting/why_peak.hpp>
+#include <sublet/schedules.hpp>
 #include <sublet/sharing/share_slots.hpp>
 
 #include <doctest/doctest.h>
@@ -132,6 +133,11 @@ std::map<std::string, call> const& all_calls()
                                 p, o);
          }},
         {"plan_with_handoffs", [](auto& p, auto& o) { return sentence_of(plan_with_handoffs(p, o), p, o); }},
+        {"schedules",
+         [](auto& p, auto& o) {
+             schedule_curve const found = schedules(p, o);
+             return found ? std::string() : printed(found.error());
+         }},
         {"plan_flow", [](auto& p, auto& o) { return sentence_of(plan_flow(p, o), p, o); }},
         {"plan_nested",
          [](auto& p, auto& o) {

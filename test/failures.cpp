@@ -22,6 +22,7 @@
 #include <sublet/plan_memory.hpp>
 #include <sublet/plan_symbolic.hpp>
 #include <sublet/reporting/why_peak.hpp>
+#include <sublet/schedules.hpp>
 #include <sublet/sharing/color_graph.hpp>
 #include <sublet/sharing/share_slots.hpp>
 
@@ -59,6 +60,8 @@ TEST_CASE("a planner that runs out of memory at any allocation frees all, and th
                                    [](auto const& planned) { return printed_plan(planned); }) > 10);
         CHECK(fail_each_allocation([&] { return plan_with_handoffs(s.program, options); },
                                    [](auto const& planned) { return printed_plan(planned); }) > 10);
+        CHECK(fail_each_allocation([&] { return schedules(s.program, options); },
+                                   [](schedule_curve const& curve) { return printed(curve); }) > 10);
         CHECK(fail_each_allocation([&] { return plan_flow(s.program, options); },
                                    [](auto const& planned) { return printed_plan(planned); }) > 10);
         CHECK(fail_each_allocation([&] { return order(s.program, options); },

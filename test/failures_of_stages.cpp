@@ -18,6 +18,7 @@
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_proof.hpp>
 #include <sublet/checking/check_rewrite.hpp>
+#include <sublet/checking/check_schedule.hpp>
 #include <sublet/checking/check_slots.hpp>
 #include <sublet/checking/check_streams.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
@@ -42,6 +43,7 @@
 #include <sublet/reporting/why_peak.hpp>
 #include <sublet/rewriting/release.hpp>
 #include <sublet/rewriting/rename.hpp>
+#include <sublet/schedules.hpp>
 #include <sublet/sharing/color_graph.hpp>
 #include <sublet/sharing/color_intervals.hpp>
 #include <sublet/sharing/detail/share_symbolically.hpp>
@@ -242,6 +244,8 @@ TEST_CASE("each checker runs out of memory at any allocation without a leak, and
         found_same([&] { return check_plan(p, one, options); });
         found_same([&] { return check_concurrent_plan(p, two, options); });
         found_same([&] { return check_flow_plan(b, three, flow_bytes); });
+        step_schedule const timed = schedules(p, options).points.front();
+        found_same([&] { return check_schedule(p, is_wrong ? step_schedule{} : timed, options, {}); });
         CHECK(fail_each_allocation([&] { return fits(one, p, options); },
                                    [](auto const& found) { return printed_finding(found); }) > 0);
     }

@@ -11,6 +11,7 @@
 #include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/check_flow_plan.hpp>
 #include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_schedule.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/checking/fits.hpp>
 #include <sublet/execution/cpu.hpp>
@@ -26,6 +27,7 @@
 #include <sublet/reporting/html.hpp>
 #include <sublet/reporting/svg.hpp>
 #include <sublet/reporting/why_peak.hpp>
+#include <sublet/schedules.hpp>
 #include <sublet/sharing/share_slots.hpp>
 #include <sublet/testing/synthetic.hpp>
 
@@ -800,6 +802,7 @@ TEST_CASE("a reader that is listed before its writer is refused by every planner
         see("plan_memory", plan_memory(of));
         see("plan_concurrent", plan_concurrent(of));
         see("plan_with_handoffs", plan_with_handoffs(of, {.workers = 2}));
+        see("schedules", schedules(of, {.workers = 2}));
         see("plan_symbolic", plan_symbolic(of, {.bytes = affine, .max_batch = 4}));
         see("advise_memory", advise_memory(of));
         see("lifetimes", lifetimes(of));
@@ -1023,6 +1026,9 @@ TEST_CASE("every planner, analysis, checker and executor takes storage that begi
         see_planned("plan_concurrent", concurrent);
         see_planned("check_concurrent_plan", check_concurrent_plan(of, concurrent.plan));
         see_planned("plan_with_handoffs", plan_with_handoffs(of, {.workers = 2}));
+        schedule_curve const timed = schedules(of, {.workers = 2});
+        see_planned("schedules", timed);
+        see_planned("check_schedule", check_schedule(of, timed.points.front(), {.workers = 2}));
         see_planned("plan_symbolic", plan_symbolic(of, {.bytes = affine_bytes{8, 8}, .max_batch = 4}));
         see_planned("advise_memory", advise_memory(of));
         see_planned("lifetimes", lifetimes(of));

@@ -437,17 +437,16 @@ public:
         detail::handle_numbers<Handle> numbers_;
     };
 
-    /// The result of a planner for this listing, with handles and names; or of a checker, an order or edges,
-    /// with names.
+    /// The result of a planner for this listing, with handles and names; or of a checker, an order, schedules
+    /// or edges, with names.
     template <class Result>
     [[nodiscard]] auto named(Result result) const
     {
         if constexpr (requires { result.figures.unit; }) result.figures.unit = unit;
         if constexpr (requires { result.names; }) name_steps(result.names);
-        if constexpr (requires { result.found_by; }) {
-            result.unit = unit;
+        if constexpr (requires { result.unit; }) result.unit = unit;
+        if constexpr (requires { result.listed; })
             if (!result.listed) name_all(result.listed.error(), result);
-        }
         if constexpr (requires { result.figures; }) {
             if (!result) name_all(result.figures.error(), result);
         } else if constexpr (requires { result.error(); }) {

@@ -21,6 +21,7 @@
 ///           └───────────────── makespan
 
 #include <sublet/core/plan.hpp>
+#include <sublet/core/schedule.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/planning/planned_memory.hpp>
@@ -30,27 +31,6 @@
 #include <vector>
 
 namespace sublet {
-
-/// How long steps take, and how long the execution may become.
-struct handoff_options {
-    per_value<std::uint64_t, step_id> duration = std::uint64_t{1}; ///< in any unit; at least 1
-    /// The accepted makespan is that of a schedule for so many workers; 0: one worker per step, so no
-    /// execution becomes longer.
-    std::size_t workers = 0;
-    std::uint64_t longest = 0; ///< the accepted makespan; 0: the shortest that is found
-    /// Of all arenas together: the shortest schedule that is found within them is accepted.
-    byte_count most_bytes = no_limit;
-    bool few_waits = true;          ///< false: all sharing that the schedule allows, with any number of waits
-    std::uint32_t minimum_gain = 5; ///< thousandths of an arena; smaller gains are not worth waits
-    std::vector<handoff> handoffs = {}; ///< order besides data and edges that the execution keeps
-};
-
-/// When a step runs in a schedule, and where.
-struct step_time {
-    std::uint64_t start = 0;  ///< it ends its duration later
-    std::uint32_t worker = 0; ///< from 0; it runs one step at a time
-    friend bool operator==(step_time, step_time) = default;
-};
 
 /// A plan with hand-offs; `plan.handoffs` has them.
 struct planned_with_handoffs : planned_memory {

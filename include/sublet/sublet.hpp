@@ -16,6 +16,7 @@
 #include <sublet/plan_memory.hpp>     // offsets for steps that run in sequence  plan_memory()
 #include <sublet/plan_concurrent.hpp> // for steps that run concurrently         plan_concurrent()
 #include <sublet/plan_handoffs.hpp>   // fewer bytes, with added waits           plan_with_handoffs()
+#include <sublet/schedules.hpp>       // time and bytes of parallel schedules    schedules()
 #include <sublet/plan_symbolic.hpp>   // one plan for every batch size           plan_symbolic()
 #include <sublet/plan_flow.hpp>       // for branches and loops                  plan_flow()
 #include <sublet/plan_nested.hpp>     // for operations with nested programs     plan_nested(tree, options)
@@ -27,6 +28,7 @@
 #include <sublet/core/errors.hpp>             // sentences for broken preconditions  precondition_error
 #include <sublet/listing.hpp>                 // a program by your own handles       listing<tensor*>
 #include <sublet/core/plan.hpp>               // options of a plan, and the plan     plan_options, memory_plan
+#include <sublet/core/schedule.hpp>           // when steps run; what it has to keep step_schedule, step_group
 #include <sublet/core/symbolic_plan.hpp>      // the same for any batch size         symbolic_plan
 #include <sublet/planning/planned_memory.hpp> // a plan and its report               planned_memory
 #include <sublet/planning/spills.hpp>         // a program with copies, recomputed    spilled_program
@@ -70,6 +72,7 @@
 #include <sublet/core/fault.hpp>                     // the rule that it violates    fault
 #include <sublet/checking/check_plan.hpp>            // is a plan valid?             check_plan()
 #include <sublet/checking/check_concurrent_plan.hpp> // for every order of steps?    check_concurrent_plan()
+#include <sublet/checking/check_schedule.hpp>        // of a schedule for workers?   check_schedule()
 #include <sublet/checking/check_flow_plan.hpp>       // on every path of a CFG?      check_flow_plan()
 #include <sublet/checking/check_symbolic_plan.hpp>   // for every batch size?        check_plan()
 #include <sublet/checking/fits.hpp>                  // for a smaller program, too?  fits()

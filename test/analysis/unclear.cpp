@@ -12,6 +12,7 @@
 #include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/check_flow_plan.hpp>
 #include <sublet/checking/check_plan.hpp>
+#include <sublet/checking/check_schedule.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/execution/cpu.hpp>
 #include <sublet/plan_concurrent.hpp>
@@ -20,6 +21,7 @@
 #include <sublet/plan_memory.hpp>
 #include <sublet/plan_nested.hpp>
 #include <sublet/plan_symbolic.hpp>
+#include <sublet/schedules.hpp>
 
 #include <doctest/doctest.h>
 
@@ -48,6 +50,12 @@ std::string answers(snapshot const& p, plan_options const& options)
     auto const flow = plan_flow(p, options);
     add(sequential), add(concurrent), add(flow);
     add(plan_with_handoffs(p, options));
+    schedule_curve const timed = schedules(p, options);
+    add(timed);
+    step_schedule first;
+    first.steps.resize(p.steps()); // an unclear program is refused before any time is looked at
+    if (timed) first = timed.points.front();
+    add_fact(check_schedule(p, first, options, {}));
     add(advise_memory(p, options));
     add(plan_nested(program_tree(p), {options}));
     symbolic_options sizes{.bytes = [&options](value_id v) { return affine_bytes{options.bytes[v], 0}; }};

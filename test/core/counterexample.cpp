@@ -416,6 +416,24 @@ TEST_CASE("a fault of steps in any order names the step")
     CHECK(printed(w) == "step 2 waits for itself: the order has a cycle");
 }
 
+TEST_CASE("a fault of a schedule names its steps and times")
+{
+    counterexample w{fault::too_early,
+                     counterexample::timing{.step = 4, .other = 2, .start = 3, .end = 5, .of = 1}};
+    CHECK(printed(w) == "step 4 starts at 3, before step 2, for which it waits, ends at 5");
+    CHECK(w.step() == 4);
+    CHECK(w.steps() == std::vector<step_id>{4, 2});
+    w.what = fault::busy_worker;
+    CHECK(printed(w) == "step 4 starts at 3 on worker 1, which runs step 2 until 5");
+    w.of = counterexample::timing{.step = 4, .end = 2, .of = 3};
+    CHECK(printed(w) == "step 4 runs on worker 3, and there are only 2");
+    w = {fault::over_group, counterexample::timing{.step = 4, .start = 3, .end = 2, .most = 2, .of = 1}};
+    w.name_step(4, "fetch");
+    CHECK(printed(w) ==
+          "step 'fetch' begins a section of group 1 at 3, while 2 others run, and at most 2 may "
+          "run at once");
+}
+
 // --- batches, trees and names ------------------------------------------------------------------------------
 
 TEST_CASE("of a plan for all batches, the sentence begins with the batch")

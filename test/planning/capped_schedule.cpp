@@ -254,6 +254,7 @@ TEST_CASE("schedules keep the order, the workers and every cap, and are found wh
         caps.all = alone.bytes + slack - std::min(lack, alone.bytes);
         if (pools == 2 && pick.below(2) == 0)
             for (byte_count of : alone.of_pool) caps.of.push_back(of + pick.below(8));
+        if (!caps.of.empty() && pick.below(2) == 0) caps.of.push_back(0); // of a pool in which nothing lies
         std::size_t const workers = 1 + pick.below(4);
         capped_schedule const found = schedule_within(problem, reference, workers, rank, caps);
         CHECK(found.is_found == (alone.bytes <= caps.all));

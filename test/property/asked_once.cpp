@@ -21,6 +21,7 @@
 #include <sublet/plan_symbolic.hpp>
 #include <sublet/rewriting/release.hpp>
 #include <sublet/rewriting/rename.hpp>
+#include <sublet/schedules.hpp>
 #include <sublet/sharing/color_graph.hpp>
 #include <sublet/sharing/share_slots.hpp>
 #include <sublet/testing/synthetic.hpp>
@@ -196,6 +197,13 @@ TEST_CASE("planners ask once, and plan as with tables")
                                           c("duration", per_value<std::uint64_t, step_id>(2), p.steps())};
             expect(plan_with_handoffs(p, counted, how).plan ==
                    plan_with_handoffs(p, all, {.duration = std::uint64_t{2}}).plan);
+        });
+        expect_asked_once("schedules", [&](counting& c) {
+            plan_options const counted = c.options(all, n);
+            handoff_options const how{.duration =
+                                          c("duration", per_value<std::uint64_t, step_id>(2), p.steps())};
+            expect(schedules(p, counted, how).points ==
+                   schedules(p, all, {.duration = std::uint64_t{2}}).points);
         });
         expect_asked_once("plan_flow", [&](counting& c) {
             expect(plan_flow(p, c.options(all, n)).plan == plan_flow(p, all).plan);

@@ -19,6 +19,7 @@
 ///     check_symbolic_plan.hpp     every batch up to a maximum  check_plan() at both ends, and between them
 ///     check_flow_plan.hpp         every path of a CFG          forward dataflow of available values
 ///     check_concurrent_plan.hpp   every execution order        happens-before queries of reusing classes
+///     check_schedule.hpp          a schedule for workers       sums of live bytes at all starts and ends
 ///     fits.hpp                    a plan of a larger program   one of these, with the same places
 
 #include <sublet/core/counterexample.hpp>

@@ -110,6 +110,16 @@ struct counterexample {
         byte_count end = 0;                 ///< behind the last byte
         friend bool operator==(counterexample::waiting const&, counterexample::waiting const&) = default;
     };
+    /// Steps of a schedule.
+    struct timing {
+        step_id step = no_step;  ///< that may not start then
+        step_id other = no_step; ///< a second step
+        std::uint64_t start = 0; ///< of `step`; of an order, its place in it
+        std::uint64_t end = 0;   ///< of `other`, or a number that was found
+        std::uint64_t most = 0;  ///< what the rule allows
+        std::uint32_t of = 0;    ///< a worker, or the index of a group
+        friend bool operator==(counterexample::timing const&, counterexample::timing const&) = default;
+    };
     /// A value in a slot.
     struct slots {
         value_id value = no_value; ///< that is lost, or has no slot
@@ -185,9 +195,9 @@ struct counterexample {
     fault what = fault::foreign_plan; ///< the rule that is violated
     /// What shows it: one of these, or nothing.
     detail::one_of<counterexample::overlap, counterexample::place, counterexample::view,
-                   counterexample::access, counterexample::waiting, counterexample::slots,
-                   counterexample::buffers, counterexample::proof, counterexample::renaming,
-                   counterexample::commands>
+                   counterexample::access, counterexample::waiting, counterexample::timing,
+                   counterexample::slots, counterexample::buffers, counterexample::proof,
+                   counterexample::renaming, counterexample::commands>
         of = {};
     std::vector<step_id> schedule = {}; ///< of a step that overwrites: all steps; of a cycle: those that wait
     /// Of a plan for all batches: a batch that shows the fault; 0: validity for all of them is not proved.

@@ -38,7 +38,8 @@ enum class fault : std::uint8_t {
     crosses_block, ///< place: value occupies bytes [begin, end) of pool, which are not in one of its blocks.
                    ///< Buffers: the same
     over_budget,   ///< place: the result takes end bytes, more than its budget, `needed`
-    over_time,     ///< place: the shortest schedule that was found takes `end`, and `needed` is accepted
+    over_time,     ///< place: the schedule, or the shortest that was found, takes `end`, and `needed` is
+                   ///< accepted
     over_block,    ///< place: value, or without one a block of pool, ends at end, above its largest block,
                    ///< `needed`. Buffers: the same
 
@@ -68,6 +69,12 @@ enum class fault : std::uint8_t {
     unordered,  ///< waiting: position, which touches other, does not wait for position `earlier`, which
                 ///< touches value; both need bytes [begin, end) of pool, or those of their class if that is
                 ///< empty. No value: an edge or a hand-off requires it
+
+    too_early,   ///< timing: step starts at `start`, before other, for which it waits, ends at `end`
+    busy_worker, ///< timing: step starts at `start` on worker `of`, which runs other until `end`; no other:
+                 ///< there are only `end` workers
+    over_group,  ///< timing: step begins a section of group `of` at `start`, where `end` others run, of at
+                 ///< most `most` together
 
     unlike_capture, ///< view: value_in_tree, which a body captures, is other_in_tree, but `fact` is `end` of
                     ///< the one and `needed` of the other; value and other only have their names

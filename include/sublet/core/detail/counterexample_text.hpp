@@ -147,8 +147,7 @@ private:
                  << at.needed;
             return;
         case fault::over_time:
-            out_ << "the shortest schedule that was found takes " << at.end
-                 << ", and the longest accepted is " << at.needed;
+            out_ << "the schedule takes " << at.end << ", and at most " << at.needed << " are accepted";
             return;
         case fault::over_block:
             if (at.value == no_value) out_ << "a block of pool " << at.pool;
@@ -306,6 +305,29 @@ private:
             out_ << " in the same bytes";
         }
         if (w.begin != w.end) out_ << ": [" << w.begin << ", " << w.end << ") of pool " << w.pool;
+    }
+    void write(typename Why::timing const& t)
+    {
+        step(t.step);
+        switch (why_.what) {
+        case fault::too_early:
+            out_ << " starts at " << t.start << ", before ";
+            step(t.other);
+            out_ << ", for which it waits, ends at " << t.end;
+            return;
+        case fault::busy_worker:
+            if (t.other == no_step) {
+                out_ << " runs on worker " << t.of << ", and there are only " << t.end;
+                return;
+            }
+            out_ << " starts at " << t.start << " on worker " << t.of << ", which runs ";
+            step(t.other);
+            out_ << " until " << t.end;
+            return;
+        default:
+            out_ << " begins a section of group " << t.of << " at " << t.start << ", while " << t.end
+                 << " others run, and at most " << t.most << " may run at once";
+        }
     }
     void unlike(typename Why::view const& v)
     {

@@ -86,6 +86,7 @@ SUBLET_DECL std::vector<step_id> counterexample::steps() const
     if (auto const* o = as<counterexample::overlap>()) add(o->needed_at);
     if (auto const* a = as<counterexample::access>()) add(a->maker);
     if (auto const* s = as<counterexample::slots>()) add(s->written);
+    if (auto const* t = as<counterexample::timing>()) add(t->other);
     if (auto const* c = as<counterexample::commands>()) add(c->first_step);
     if (what == fault::cycle)
         for (step_id s : schedule)

@@ -16,6 +16,7 @@
 #include <sublet/checking/impl/check_plan.ipp>
 #include <sublet/checking/impl/check_proof.ipp>
 #include <sublet/checking/impl/check_rewrite.ipp>
+#include <sublet/checking/impl/check_schedule.ipp>
 #include <sublet/checking/impl/check_slots.ipp>
 #include <sublet/checking/impl/check_streams.ipp>
 #include <sublet/checking/impl/check_symbolic_plan.ipp>

@@ -30,11 +30,14 @@
 #include <sublet/planning/impl/planned_buffers.ipp>
 #include <sublet/planning/impl/reuse_network.ipp>
 #include <sublet/planning/impl/schedule.ipp>
+#include <sublet/planning/impl/schedule_orders.ipp>
 #include <sublet/planning/impl/schedule_search.ipp>
+#include <sublet/planning/impl/schedules.ipp>
 #include <sublet/planning/impl/spill_candidates.ipp>
 #include <sublet/planning/impl/spill_problem.ipp>
 #include <sublet/planning/impl/spills.ipp>
 #include <sublet/planning/impl/stages.ipp>
+#include <sublet/planning/impl/step_groups.ipp>
 
 #endif
 #endif

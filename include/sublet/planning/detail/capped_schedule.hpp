@@ -45,10 +45,15 @@ struct schedule_problem {
     table<buffer_id, byte_count> size;
     table<buffer_id, pool_id> pool;
     table<buffer_id, unsigned char> is_given, is_kept;
+    /// Pools from here on are no pools, but groups, and what lies in them are sections, each of size 1: a cap
+    /// is the number of those that may run at once.
+    pool_id first_group = no_pool;
     table<step_id, std::uint64_t> duration;   ///< at least 1
     table<step_id, std::uint64_t> path_ahead; ///< of durations, its own included
 
     [[nodiscard]] std::size_t steps() const { return duration.size(); }
+    /// None, if it is a section of a group.
+    [[nodiscard]] byte_count bytes_of(buffer_id b) const { return pool[b] < first_group ? size[b] : 0; }
 };
 
 /// Requires: `lives` are of `g`; the sum of durations fits 64 bits.
@@ -78,7 +83,8 @@ struct capped_schedule {
 ///
 /// Requires:   `reference` names every step once, each after its predecessors; at least one worker; with caps
 ///             all buffers together have less than 2^63 bytes.
-/// Ensures:    found if the reference order in sequence is within the caps. With one worker and equal ranks
+/// Ensures:    found if the reference order in sequence is within the caps; what is given and not touched
+///             counts before the first step only. With one worker and equal ranks
 ///             the schedule is that order.
 /// Complexity: O(edges + touches log steps + steps log steps), and for each step that ends a look at up to 32
 ///             ready steps that do not fit.

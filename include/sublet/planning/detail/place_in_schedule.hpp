@@ -9,10 +9,12 @@
 #include <sublet/analysis/internal/concurrent_lifetimes.hpp>
 #include <sublet/core/placement_problem.hpp>
 #include <sublet/core/plan.hpp>
+#include <sublet/core/schedule.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/snapshot.hpp>
 #include <sublet/planning/detail/capped_schedule.hpp>
 #include <sublet/planning/detail/schedule.hpp>
+#include <sublet/planning/detail/schedule_search.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -39,7 +41,21 @@ struct schedule_request {
     /// Orders in which little is live, of which those nearest are taken that `g` allows. None: only list
     /// schedules by the longest path.
     std::vector<std::vector<node_id>> orders;
+    bool is_curve = false;                                ///< all that no other beats
+    std::vector<step_group> groups = {};                  ///< that are in the problem
+    table<step_id, std::uint64_t> const* given = nullptr; ///< starts: the schedule is not searched
 };
+
+/// Sequences to run the steps of `problem` one after the other: one for each order, the same once.
+[[nodiscard]] std::vector<std::vector<step_id>>
+reference_sequences(snapshot const& p, schedule_problem const& problem, schedule_request const& request);
+
+/// Schedules within the limits: those of the longest paths, which `by_path` gets, also if they are not within
+/// them, and those that the search finds.
+[[nodiscard]] capped_curve find_schedules(snapshot const& p, dependence_graph const& g,
+                                          schedule_problem const& steps, placement_problem const& problem,
+                                          schedule_request const& request, effort work,
+                                          std::vector<capped_schedule>& by_path);
 
 /// The placement in the schedule of fewest bytes within the makespan, or of the shortest within the bytes.
 ///

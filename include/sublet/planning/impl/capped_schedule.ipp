@@ -82,10 +82,15 @@ private:
         bool is_added;
     };
     void add_cap(byte_count cap, pool_id pool, bool is_of_all);
+    [[nodiscard]] bool is_in(capped_load const& load, buffer_id b) const
+    {
+        return load.is_of_all ? problem_.pool[b] < problem_.first_group : load.pool == problem_.pool[b];
+    }
     void change_load(buffer_id b, live_range at, bool is_added);
     bool could_start(step_id s);
     void start(step_id s);
     void finish(step_id s);
+    void free_if_ended(buffer_id b);
     [[nodiscard]] std::uint32_t last_of(buffer_id b) const;
 
     schedule_problem const& problem_;
@@ -129,11 +134,11 @@ SUBLET_DECL schedule_run::schedule_run(schedule_problem const& problem, std::vec
         if (problem.is_kept[b]) last_[b] = static_cast<std::uint32_t>(steps);
         if (problem.is_given[b]) {
             live_[problem.pool[b]] += problem.size[b];
-            all_live_ += problem.size[b];
+            all_live_ += problem.bytes_of(b);
         }
     }
     if (caps.all != no_limit) add_cap(caps.all, 0, true);
-    for (pool_id pool = 0; pool != caps.of.size(); ++pool)
+    for (pool_id pool = 0; pool != caps.of.size() && pool != pools; ++pool) // in others there is nothing
         if (caps.of[pool] != no_limit) add_cap(caps.of[pool], pool, false);
     for (buffer_id b = 0; b != buffers; ++b)
         if (first_[b] < last_[b]) change_load(b, {position_id{first_[b]}, position_id{last_[b]}}, true);
@@ -149,7 +154,7 @@ SUBLET_DECL void schedule_run::change_load(buffer_id b, live_range at, bool is_a
 {
     if (is_empty(at) || problem_.size[b] == 0) return;
     for (std::size_t i = 0; i != loads_.size(); ++i) {
-        if (!loads_[i].is_of_all && loads_[i].pool != problem_.pool[b]) continue;
+        if (!is_in(loads_[i], b)) continue;
         if (is_added) loads_[i].load.add(at, problem_.size[b]);
         else loads_[i].load.remove(at, problem_.size[b]);
         changes_.push_back({i, at, problem_.size[b], is_added});
@@ -172,7 +177,7 @@ SUBLET_DECL bool schedule_run::could_start(step_id s)
     for (capped_load const& c : loads_) {
         byte_count more = 0;
         for (buffer_id b : problem_.begins[s])
-            if (!is_begun_[b] && (c.is_of_all || problem_.pool[b] == c.pool)) more += problem_.size[b];
+            if (!is_begun_[b] && is_in(c, b)) more += problem_.size[b];
         byte_count const now = c.is_of_all ? all_live_ : live_[c.pool];
         if (more > c.cap || now > c.cap - more) return false;
     }
@@ -206,7 +211,7 @@ SUBLET_DECL void schedule_run::start(step_id s)
         if (is_begun_[b]) continue;
         is_begun_[b] = 1;
         first_[b] = 0;
-        all_live_ += problem_.size[b];
+        all_live_ += problem_.bytes_of(b);
         live_[problem_.pool[b]] += problem_.size[b];
     }
     if (!loads_.empty())
@@ -220,10 +225,16 @@ SUBLET_DECL void schedule_run::start(step_id s)
 SUBLET_DECL void schedule_run::finish(step_id s)
 {
     for (buffer_id b : problem_.ends[s]) {
-        if (--left_[b] != 0 || problem_.is_kept[b]) continue;
-        all_live_ -= problem_.size[b];
-        live_[problem_.pool[b]] -= problem_.size[b];
+        --left_[b];
+        free_if_ended(b);
     }
+}
+
+SUBLET_DECL void schedule_run::free_if_ended(buffer_id b)
+{
+    if (left_[b] != 0 || problem_.is_kept[b]) return;
+    all_live_ -= problem_.bytes_of(b);
+    live_[problem_.pool[b]] -= problem_.size[b];
 }
 
 SUBLET_DECL capped_schedule schedule_run::run(std::size_t workers, table<step_id, std::uint64_t> const& rank)
@@ -231,6 +242,10 @@ SUBLET_DECL capped_schedule schedule_run::run(std::size_t workers, table<step_id
     std::size_t const steps = problem_.steps(), most_refused = 32;
     result_.of_pool = live_;
     result_.bytes = all_live_;
+    for (capped_load const& c : loads_)
+        if ((c.is_of_all ? all_live_ : live_[c.pool]) > c.cap) return std::move(result_);
+    for (buffer_id b = 0; b != left_.size(); ++b)
+        if (problem_.is_given[b]) free_if_ended(b);
     result_.start.assign(steps, 0);
     result_.worker.assign(steps, 0);
     for (capped_load const& c : loads_)
@@ -321,7 +336,7 @@ SUBLET_DECL capped_schedule measured(schedule_problem const& problem,
     auto change = [&](buffer_id b, bool is_begin) {
         byte_count& of_pool = live[problem.pool[b]];
         of_pool = is_begin ? of_pool + problem.size[b] : of_pool - problem.size[b];
-        all = is_begin ? all + problem.size[b] : all - problem.size[b];
+        all = is_begin ? all + problem.bytes_of(b) : all - problem.bytes_of(b);
     };
     auto note = [&] {
         result.bytes = larger(result.bytes, all);
@@ -334,6 +349,8 @@ SUBLET_DECL capped_schedule measured(schedule_problem const& problem,
     }
     result.of_pool = live;
     note();
+    for (buffer_id b = 0; b != left.size(); ++b) // given, and nothing touches it
+        if (problem.is_given[b] && left[b] == 0 && !problem.is_kept[b]) change(b, false);
     std::priority_queue<std::uint32_t> idle; // workers, as descending numbers
     std::uint32_t used = 0;
     for (sort_key const& e : events) {

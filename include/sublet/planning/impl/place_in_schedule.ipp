@@ -13,6 +13,7 @@
 #include <sublet/planning/detail/concurrent_bounds.hpp>
 #include <sublet/planning/detail/place_in_schedule.hpp>
 #include <sublet/planning/detail/schedule_search.hpp>
+#include <sublet/planning/detail/step_groups.hpp>
 
 #include <cstddef>
 #include <utility>
@@ -20,13 +21,29 @@
 
 namespace sublet::detail {
 
-/// The schedules of the longest paths first, from either end, and those that the search finds.
-SUBLET_DECL capped_curve find_schedules(snapshot const& p, dependence_graph const& g,
-                                          schedule_problem const& steps, placement_problem const& problem,
-                                          schedule_request const& request, effort work,
-                                          std::vector<capped_schedule>& by_path)
+/// The orders as sequences that `problem` allows, the same once.
+SUBLET_DECL std::vector<std::vector<step_id>>
+reference_sequences(snapshot const& p, schedule_problem const& problem, schedule_request const& request)
 {
-    capped_curve curve, too_high;
+    std::vector<std::vector<step_id>> references;
+    for (std::vector<node_id> const& order : request.orders) {
+        table<step_id, std::uint64_t> rank(p.steps(), 0);
+        std::uint64_t at = 0;
+        for (node_id n : order)
+            for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) rank[s] = at++;
+        if (!request.groups.empty()) rank = ranks_in_sections(problem, request.groups, rank);
+        std::vector<step_id> reference = sequence_by(problem, rank);
+        if (references.empty() || references.front() != reference) references.push_back(std::move(reference));
+    }
+    return references;
+}
+
+SUBLET_DECL capped_curve find_schedules(snapshot const& p, dependence_graph const& g,
+                                        schedule_problem const& steps, placement_problem const& problem,
+                                        schedule_request const& request, effort work,
+                                        std::vector<capped_schedule>& by_path)
+{
+    capped_curve curve;
     std::size_t const workers = request.workers == 0 ? larger(p.steps(), std::size_t{1}) : request.workers;
     schedule_wish wish;
     wish.caps.all = request.most;
@@ -35,6 +52,8 @@ SUBLET_DECL capped_curve find_schedules(snapshot const& p, dependence_graph cons
         wish.caps.of.push_back(pool.capacity);
         is_capped = is_capped || pool.capacity != no_limit;
     }
+    if (!request.groups.empty()) wish.caps.of.resize(steps.first_group, no_limit);
+    for (step_group const& group : request.groups) wish.caps.of.push_back(group.at_once);
     std::size_t const most_workers = smaller(workers, larger(p.steps(), std::size_t{1}));
     for (std::size_t w = most_workers; w != 0; w = request.orders.empty() ? 0 : fewer_workers(w)) {
         if (!by_path.empty() && by_path.size() * p.steps() > work.of(wish.work / 2)) break;
@@ -43,26 +62,20 @@ SUBLET_DECL capped_curve find_schedules(snapshot const& p, dependence_graph cons
             table<step_id, std::uint64_t> start;
             for (position_id at : g.position_of) start.push_back(times.start[at]);
             by_path.push_back(measured(steps, start));
-            (is_within(by_path.back(), wish.caps) ? curve : too_high).offer(by_path.back());
+            if (is_within(by_path.back(), wish.caps)) curve.offer(by_path.back());
         }
     }
-    std::vector<std::vector<step_id>> references;
-    for (std::vector<node_id> const& order : request.orders) {
-        table<step_id, std::uint64_t> rank(p.steps(), 0);
-        std::uint64_t at = 0;
-        for (node_id n : order)
-            for (step_id s = p.steps_of(n).first; s != p.steps_of(n).last; ++s) rank[s] = at++;
-        std::vector<step_id> reference = sequence_by(steps, rank);
-        if (references.empty() || references.front() != reference) references.push_back(std::move(reference));
-    }
-    if (references.empty()) return curve.points().empty() ? too_high : curve;
-    wish.wanted = is_capped ? schedule_wish::goal::bytes : schedule_wish::goal::time;
+    std::vector<std::vector<step_id>> const references = reference_sequences(p, steps, request);
+    if (references.empty()) return curve;
+    wish.wanted = request.is_curve ? schedule_wish::goal::curve
+                  : is_capped      ? schedule_wish::goal::bytes
+                                   : schedule_wish::goal::time;
     wish.workers = workers;
     wish.longest = request.longest;
     wish.floor = request.least;
     wish.work = work.of(wish.work);
     search_schedules(steps, references, wish, curve);
-    return curve.points().empty() ? too_high : curve;
+    return curve;
 }
 
 /// Places in a schedule; what is lower than `best` becomes that.
@@ -103,8 +116,16 @@ SUBLET_DECL plan_in_schedule place_in_schedule(snapshot const& p, dependence_gra
         g, concurrent_lifetimes(p, g, problem.buffers.size(), buffer_of, role), std::move(size),
         std::move(pool), request.duration.tabulate(p.steps(), "duration"));
     std::vector<capped_schedule> by_path;
-    capped_curve const curve = find_schedules(p, g, steps, problem, request, work, by_path);
     plan_in_schedule result;
+    if (request.given != nullptr) {
+        place_chosen(p, g, steps, measured(steps, *request.given), problem, buffer_of, role, work, result);
+        for (buffer_id b = 0; b != problem.buffers.size(); ++b)
+            problem.buffers[b].life = result.in_schedule[b];
+        return result;
+    }
+    capped_curve curve = find_schedules(p, g, steps, problem, request, work, by_path);
+    if (curve.points().empty()) // none is within the limits
+        for (capped_schedule const& other : by_path) curve.offer(other);
     if (curve.points().empty()) return result;
     capped_schedule const* chosen = request.longest != 0 ? curve.within_time(request.longest) : nullptr;
     if (chosen == nullptr) chosen = &curve.points().front();

@@ -9,6 +9,7 @@
 #include <sublet/analysis/internal/listed_steps.hpp>
 #include <sublet/analysis/internal/pressure.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/checking/check_schedule.hpp>
 #include <sublet/core/counterexample.hpp>
 #include <sublet/core/internal/asked_options.hpp>
 #include <sublet/core/internal/facts.hpp>
@@ -17,14 +18,16 @@
 #include <sublet/core/placement_problem.hpp>
 #include <sublet/graph/internal/said_views.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/ordering/order.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_handoffs.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/planning/detail/place_in_schedule.hpp>
 #include <sublet/planning/detail/planned_buffers.hpp>
 #include <sublet/planning/detail/schedule.hpp>
+#include <sublet/planning/detail/schedule_orders.hpp>
 #include <sublet/planning/detail/stages.hpp>
+#include <sublet/planning/detail/step_groups.hpp>
+#include <sublet/schedules.hpp>
 
 #include <ctime>
 #include <utility>
@@ -85,65 +88,6 @@ SUBLET_DECL void keep_low_pools(memory_plan const& plan, placement const& now,
         }
     for (memory_plan::block const& b : plan.blocks)
         if (is_low(b.pool)) placed.pools[b.pool].blocks.push_back(b);
-}
-
-/// Bytes that are live while the first step of an order runs, and in a schedule need not be: of given buffers
-/// that nothing touches, or that a step reads early.
-SUBLET_DECL byte_count only_at_first(snapshot const& p, plan_options const& options, memory_plan const& plan)
-{
-    enum : unsigned char { given = 1, touched = 2, early = 4 };
-    table<buffer_id, unsigned char> marks(plan.buffers.size(), 0);
-    auto mark = [&](value_id v, unsigned char with) {
-        if (plan.buffer_of[v] == no_buffer) return;
-        marks[plan.buffer_of[v]] = static_cast<unsigned char>(marks[plan.buffer_of[v]] | with);
-    };
-    auto const role = options.role.tabulate(p.values(), "role");
-    for (value_id v = 0; v != p.values(); ++v)
-        if (has_role(role[v], value_role::input)) mark(v, given);
-    for (step_id s = 0; s != p.steps(); ++s)
-        for (touch t : p.touches(s)) mark(t.value, t.kind == touch::access::use_early ? early : touched);
-    byte_count sum = 0;
-    for (buffer_id b = 0; b != marks.size(); ++b)
-        if ((marks[b] & given) != 0 && ((marks[b] & early) != 0 || marks[b] == given))
-            sum += plan.buffers[b].size;
-    return sum;
-}
-
-/// The listed order, and unless it is given one with a low peak; `least` becomes bytes that every order
-/// needs. None, if no schedule gains on a plan for every schedule.
-SUBLET_DECL std::vector<std::vector<node_id>>
-orders_for_schedules(snapshot const& p, plan_options const& options, handoff_options const& wanted,
-                     byte_count without, bool is_placed, byte_count& least)
-{
-    byte_count all = 0; // order() refuses sums of 64 bits
-    for (byte_count size : options.bytes.tabulate(p.values(), "bytes"))
-        if (size != no_size) all = all > no_size - size ? no_size : all + size;
-    std::vector<std::vector<node_id>> orders(1, options.order);
-    if (options.order.empty())
-        for (node_id n = 0; n != p.nodes(); ++n) orders[0].push_back(n);
-    if (all >> 63 != 0) return orders;
-    node_order const listed = order(p, options, node_order::method::listed);
-    least = listed.lower_bound;
-    std::uint32_t const gain = wanted.most_bytes == no_limit ? wanted.minimum_gain : 0;
-    if (is_placed && wanted.longest == 0 && without - smaller(without, least) <= least / 1000 * gain)
-        return {};
-    if (!listed || !options.order.empty()) return orders;
-    plan_options quick = options;
-    quick.effort = options.effort.of(12'300'000); // six rounds of eight: about as long as a plan takes
-    node_order found = order(p, quick);
-    least = found.lower_bound;
-    orders.push_back(std::move(found.order));
-    return orders;
-}
-
-/// No schedule is shorter than the critical path, nor than all durations divided by the workers.
-SUBLET_DECL std::uint64_t least_makespan(table<step_id, std::uint64_t> const& duration, std::size_t workers,
-                                         std::uint64_t critical_path)
-{
-    std::uint64_t all = 0;
-    for (std::uint64_t takes : duration) all += takes;
-    if (workers == 0 || all == 0) return critical_path;
-    return larger(critical_path, (all - 1) / workers + 1);
 }
 
 /// Adds the hand-offs that make the plan valid, for which `graph` gets them, too.
@@ -215,6 +159,46 @@ SUBLET_DECL void take_sequence(snapshot const& p, plan_options const& options, h
     static_cast<planned_memory&>(result) = std::move(alone);
 }
 
+/// Why the given schedule is none, if it is none.
+SUBLET_DECL verdict check_given(snapshot const& p, plan_options const& options, handoff_options const& wanted)
+{
+    auto const duration = wanted.duration.tabulate(p.steps(), "duration");
+    step_schedule given{wanted.schedule, 0, no_limit, {}};
+    for (step_id s = 0; s != p.steps() && s != given.steps.size(); ++s)
+        given.makespan = larger(given.makespan, given.steps[s].start + duration[s]);
+    return check_schedule(p, given, options, wanted);
+}
+
+/// Groups become given hand-offs: those of a schedule that keeps them. If offsets need more than the bytes
+/// that are asked for, with one of fewer live bytes.
+SUBLET_DECL planned_with_handoffs plan_in_groups(snapshot const& p, plan_options const& options,
+                                                 handoff_options const& wanted)
+{
+    planned_with_handoffs result;
+    schedule_curve found;
+    if (wanted.schedule.empty()) {
+        found = schedules(p, options, wanted);
+        if (!result.figures.refute(found)) return result;
+        if (wanted.most_bytes == no_limit) { // the fewest bytes within the time, and not the shortest
+            std::size_t const at = wanted.longest == 0 ? 0 : found.points.size() - 1;
+            found.points = {std::move(found.points[at])};
+        }
+    } else found.points.push_back({wanted.schedule, 0, 0, {}});
+    auto const duration = wanted.duration.tabulate(p.steps(), "duration");
+    dependence_graph const g = dependences(p, dependences_of(options, wanted.handoffs));
+    for (std::size_t i = 0; i != found.points.size() && i != 4; ++i) {
+        handoff_options own = wanted;
+        own.groups.clear();
+        own.schedule = found.points[i].steps;
+        table<step_id, std::uint64_t> start;
+        for (step_time at : own.schedule) start.push_back(at.start);
+        for (handoff h : handoffs_of_groups(g, duration, wanted.groups, start)) own.handoffs.push_back(h);
+        result = plan_with_handoffs(p, options, own);
+        if (result || result.error().what != fault::over_budget) break;
+    }
+    return result;
+}
+
 /// The schedule that is accepted, within the bytes that are asked for if one is found.
 SUBLET_DECL plan_in_schedule accepted_schedule(snapshot const& p, plan_options const& options,
                                                handoff_options const& wanted, dependence_graph const& ordered,
@@ -222,22 +206,29 @@ SUBLET_DECL plan_in_schedule accepted_schedule(snapshot const& p, plan_options c
                                                planned_with_handoffs& result)
 {
     schedule_request request{wanted.duration, wanted.workers, wanted.longest, wanted.most_bytes, 0, {}};
+    bool const has_most = wanted.most_bytes != no_limit;
     request.orders =
-        orders_for_schedules(p, options, wanted, result.bytes_without, is_placed, result.least_bytes);
+        orders_for_schedules(p, options, is_placed && wanted.longest == 0 ? result.bytes_without : no_limit,
+                             has_most ? 0 : wanted.minimum_gain, result.least_bytes);
     result.least_bytes -= smaller(result.least_bytes, only_at_first(p, options, result.plan));
     request.least = result.least_bytes;
+    table<step_id, std::uint64_t> given;
+    for (step_time at : wanted.schedule) given.push_back(at.start);
+    if (!given.empty()) request.given = &given;
     auto const role = options.role.tabulate(p.values(), "role");
     plan_in_schedule schedule;
     for (int tries = 4; tries-- != 0;) { // offsets may need more than the bytes that are live
         schedule =
             place_in_schedule(p, ordered, problem, result.plan.buffer_of, role, request, options.effort);
-        if (schedule.bytes <= wanted.most_bytes || schedule.chosen.bytes > request.most) break;
+        if (schedule.bytes <= wanted.most_bytes || schedule.chosen.bytes > request.most || !given.empty())
+            break;
         request.most -= smaller(request.most, schedule.bytes - wanted.most_bytes);
     }
     if (options.in_place && !p.overwrites().empty())
         lower_bounds_to(bounds_in_schedule(p, options, result.plan, problem, schedule), schedule.placed);
     for (step_id s = 0; s != p.steps(); ++s)
         result.schedule.push_back({schedule.chosen.start[s], schedule.chosen.worker[s]});
+    if (!given.empty()) result.schedule = wanted.schedule;
     result.makespan = schedule.timed.schedule.makespan;
     result.critical_path = result.critical_path_with = schedule.timed.schedule.critical_path;
     result.least_makespan =
@@ -267,6 +258,10 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
     handoff_options const& wanted = *asked_durations;
     std::clock_t const begun = std::clock();
     planned_with_handoffs result;
+    detail::expect_groups(wanted.groups, p.steps());
+    if (!wanted.schedule.empty() && !result.figures.refute(detail::check_given(p, options, wanted)))
+        return result;
+    if (!wanted.groups.empty()) return detail::plan_in_groups(p, options, wanted);
     memory_plan& plan = result.plan;
     plan_options unchecked = options;
     unchecked.check = false;
@@ -309,7 +304,8 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
         detail::enter_offsets(placed, result);
         detail::add_handoffs(p, schedule, wanted, graph, result);
     }
-    if (wanted.handoffs.empty()) detail::take_sequence(p, unchecked, wanted, ordered, result);
+    if (wanted.handoffs.empty() && wanted.schedule.empty())
+        detail::take_sequence(p, unchecked, wanted, ordered, result);
     detail::expect_within(fault::over_budget, result.figures.arena_bytes, wanted.most_bytes, result);
     detail::expect_within(fault::over_time, result.makespan, wanted.longest == 0 ? no_limit : wanted.longest,
                           result);

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_CORE_SCHEDULE_HPP
+#define SUBLET_CORE_SCHEDULE_HPP
+
+/// Schedules: when each step runs and where, what that needs, and what may be asked of one.
+///
+///     worker 0  │ 0 │   2   │ 4 │        step 2 has the time {1, 0}: it starts at 1, on worker 0, and ends
+///     worker 1  │     1     │            its duration, 2, later; the makespan is 4
+///     time      0   1       3   4
+
+#include <sublet/core/ids.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sublet {
+
+/// When a step runs in a schedule, and where.
+struct step_time {
+    std::uint64_t start = 0;  ///< it ends its duration later
+    std::uint32_t worker = 0; ///< from 0; it runs one step at a time
+    friend bool operator==(step_time, step_time) = default;
+};
+
+/// A schedule, and what it needs.
+struct step_schedule {
+    table<step_id, step_time> steps; ///< of all steps
+    std::uint64_t makespan = 0;      ///< the last end
+    byte_count live_bytes = 0;       ///< the most at any time, of all pools together; offsets may need more
+    table<pool_id, byte_count> live_in; ///< of each pool
+    friend bool operator==(step_schedule const&, step_schedule const&) = default;
+};
+
+/// Sections of a program of which at most `at_once` run at the same time: the chains that share a licence, a
+/// file or the bandwidth of a disk.
+///
+///     a ──► b ──► c        section {a, b, c}: it runs from the start of a to the end of c
+///     d ──► e              section {d, e}; with at_once = 1 either waits for the end of the other
+struct step_group {
+    std::vector<std::vector<step_id>> sections = {}; ///< each one step, or several
+    std::size_t at_once = 1;                         ///< at least 1
+};
+
+/// How long steps take, and what a schedule has to keep.
+struct handoff_options {
+    per_value<std::uint64_t, step_id> duration = std::uint64_t{1}; ///< in any unit; at least 1
+    /// The accepted makespan is that of a schedule for so many workers; 0: one worker per step, so no
+    /// execution becomes longer.
+    std::size_t workers = 0;
+    std::uint64_t longest = 0; ///< the accepted makespan; 0: the shortest that is found
+    /// Of all arenas together: the shortest schedule that is found within them is accepted.
+    byte_count most_bytes = no_limit;
+    bool few_waits = true;          ///< false: all sharing that the schedule allows, with any number of waits
+    std::uint32_t minimum_gain = 5; ///< thousandths of an arena; smaller gains are not worth waits
+    std::vector<handoff> handoffs = {};      ///< order besides data and edges that the execution keeps
+    std::vector<step_group> groups = {};     ///< the plan gets hand-offs between their sections
+    table<step_id, step_time> schedule = {}; ///< the accepted one; empty: it is searched
+};
+
+} // namespace sublet
+
+#endif
