@@ -5,10 +5,9 @@
 /// Groups of sections of which only some may run at once: in the search of schedules they are pools, and in a
 /// plan they become hand-offs.
 ///
-///     at_once = 2      place 0  │ section 0 │   section 2   │     a section is a buffer of size 1 from its
-///                      place 1  │   section 1   │ section 3 │     first step to its last, and the group a
-///                      pool
-///                               └───────────────────────────     of two; what lies in one place hands it on
+///     at_once = 2   place 0  │ section 0 │   section 2   │    a section is a buffer of size 1 from its
+///                   place 1  │   section 1   │ section 3 │    first step to its last, and the group a
+///                            └───────────────────────────    pool of two; what lies in a place hands it on
 ///
 /// So the check that keeps a schedule from deadlock at the end of memory keeps it from deadlock here, too.
 
