@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <iostream>
 #include <map>
 #include <random>
 #include <vector>
@@ -164,6 +166,74 @@ bool is_kept_by(step_group const& group, sharing_rule const& rule)
     return true;
 }
 
+/// The fewest live bytes of each makespan on so many workers, over all schedules. A task may start when
+/// another ends, or at 0: to start it at once after the last end keeps all that is live when it starts, or
+/// less.
+class every_schedule {
+public:
+    every_schedule(random_tasks const& tasks, std::vector<std::uint64_t> const& takes, std::size_t workers)
+        : rule_(tasks), takes_(takes), bytes_(within_roots(tasks.bytes, tasks.alias_of)), workers_(workers),
+          start_(takes.size(), no_limit)
+    {
+        go(0, 0);
+    }
+    std::map<std::uint64_t, byte_count> least; ///< by makespan
+
+private:
+    void go(std::uint64_t now, std::size_t next) // tasks from `next` on may start now
+    {
+        std::size_t running = 0, left = 0;
+        std::uint64_t first_end = no_limit, makespan = 0;
+        for (std::size_t t = 0; t != takes_.size(); ++t) {
+            if (start_[t] == no_limit) {
+                ++left;
+                continue;
+            }
+            makespan = std::max(makespan, start_[t] + takes_[t]);
+            if (start_[t] + takes_[t] <= now) continue;
+            ++running;
+            first_end = std::min(first_end, start_[t] + takes_[t]);
+        }
+        if (left == 0) {
+            byte_count most = 0;
+            for (std::uint64_t at : start_) most = std::max(most, live_at(at));
+            auto const [at, is_new] = least.emplace(makespan, most);
+            if (!is_new) at->second = std::min(at->second, most);
+            return;
+        }
+        for (std::size_t t = next; running != workers_ && t != takes_.size(); ++t) {
+            bool is_ready = start_[t] == no_limit;
+            for (std::size_t b = 0; is_ready && b != takes_.size(); ++b)
+                is_ready = !rule_.before[b][t] || (start_[b] != no_limit && start_[b] + takes_[b] <= now);
+            if (!is_ready) continue;
+            start_[t] = now;
+            go(now, t + 1);
+            start_[t] = no_limit;
+        }
+        if (running != 0) go(first_end, 0);
+    }
+    byte_count live_at(std::uint64_t now) const
+    {
+        byte_count live = 0;
+        for (std::size_t v = 0; v != bytes_.size(); ++v) {
+            bool has_begun = false, has_ended = !rule_.is_kept[v];
+            for (auto const* row : {&rule_.late[v], &rule_.early[v]})
+                for (std::size_t t : *row) {
+                    has_begun = has_begun || start_[t] <= now;
+                    has_ended = has_ended && start_[t] + takes_[t] <= now;
+                }
+            if (has_begun && !has_ended) live += bytes_[v];
+        }
+        return live;
+    }
+
+    sharing_rule rule_;
+    std::vector<std::uint64_t> takes_;
+    std::vector<byte_count> bytes_;
+    std::size_t workers_;
+    std::vector<std::uint64_t> start_;
+};
+
 } // namespace
 
 TEST_CASE("every schedule of a curve keeps order and workers, and needs the bytes that it says")
@@ -207,6 +277,54 @@ TEST_CASE("every schedule of a curve keeps order and workers, and needs the byte
             CHECK(curve.within_bytes(least - 1) == nullptr);
     }
     if (rounds(500) >= 500) CHECK(several > 100);
+}
+
+TEST_CASE("of small programs the ends of a curve are mostly those of all schedules, and never better")
+{
+    unsigned programs = 0, shortest = 0, fewest_then = 0, fewest = 0, whole = 0;
+    for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(pick, {.tasks = 1 + pick.below(7),
+                                                     .back = seed % 2 == 0 ? 0u : 3u,
+                                                     .early = seed % 3 == 0 ? 30u : 0u,
+                                                     .given = 0,
+                                                     .views = seed % 5 == 0 ? 20u : 0u});
+        auto const takes = draw_durations(pick, tasks, 1 + seed % 4);
+        schedule_curve const curve =
+            schedules(tasks.program(), tasks.options(), {.duration = takes, .workers = 2});
+        every_schedule const all(tasks, takes, 2);
+        auto const best_within = [&](std::uint64_t longest) {
+            byte_count best = no_limit;
+            for (auto const& [makespan, bytes] : all.least)
+                if (makespan <= longest) best = std::min(best, bytes);
+            return best;
+        };
+        bool is_whole = true;
+        for (auto const& [makespan, bytes] : all.least) {
+            step_schedule const* const within = curve.within_time(makespan);
+            byte_count const found = within == nullptr ? no_limit : within->live_bytes;
+            REQUIRE(found >= best_within(makespan));
+            is_whole = is_whole && found == best_within(makespan);
+        }
+        std::uint64_t const first = all.least.begin()->first;
+        REQUIRE(curve.least_makespan <= first);
+        REQUIRE(curve.least_bytes <= best_within(no_limit));
+        ++programs;
+        whole += is_whole;
+        shortest += curve.points.front().makespan == first;
+        fewest_then += curve.points.front().makespan == first &&
+                       curve.points.front().live_bytes == all.least.begin()->second;
+        fewest += curve.points.back().live_bytes == best_within(no_limit);
+    }
+    if (std::getenv("SUBLET_PRINT") != nullptr)
+        std::cout << programs << " programs: the shortest " << shortest << ", with the fewest bytes "
+                  << fewest_then << ", the fewest bytes of all " << fewest << ", the whole curve " << whole
+                  << '\n';
+    if (programs < 500) return;
+    CHECK(100 * shortest >= 95 * programs);
+    CHECK(100 * fewest_then >= 90 * programs);
+    CHECK(100 * fewest >= 95 * programs);
 }
 
 TEST_CASE("a plan takes a given schedule, of a curve or of the caller")

@@ -52,10 +52,7 @@ std::string answers(snapshot const& p, plan_options const& options)
     add(plan_with_handoffs(p, options));
     schedule_curve const timed = schedules(p, options);
     add(timed);
-    step_schedule first;
-    first.steps.resize(p.steps()); // an unclear program is refused before any time is looked at
-    if (timed) first = timed.points.front();
-    add_fact(check_schedule(p, first, options, {}));
+    if (timed) add_fact(check_schedule(p, timed.points.front(), options, {}));
     add(advise_memory(p, options));
     add(plan_nested(program_tree(p), {options}));
     symbolic_options sizes{.bytes = [&options](value_id v) { return affine_bytes{options.bytes[v], 0}; }};

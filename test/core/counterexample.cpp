@@ -118,6 +118,10 @@ counterexample example_of(fault what, bool of_buffers = false)
     case fault::cycle:
     case fault::leads_back:
     case fault::unordered: return {what, waiting};
+    case fault::too_early:
+    case fault::busy_worker:
+    case fault::over_group:
+        return {what, is::timing{.step = 33, .other = 8, .start = 40, .end = 80, .most = 64, .of = 5}};
     case fault::unlike_capture:
     case fault::unlike_binding: {
         counterexample why{what, view};
@@ -253,6 +257,8 @@ TEST_CASE("what several payloads have is asked of the counterexample")
             else if constexpr (std::is_same_v<P, is::place>)
                 CHECK(found == of(3, no_value, no_step, nowhere, {}));
             else if constexpr (std::is_same_v<P, is::view>) CHECK(found == of(3, 7, 33, nowhere, {33}));
+            else if constexpr (std::is_same_v<P, is::timing>)
+                CHECK(found == of(no_value, no_value, 33, nowhere, {33, 8}));
             else if constexpr (std::is_same_v<P, is::slots>) CHECK(found == of(3, 7, 33, nowhere, {33, 8}));
             else if constexpr (std::is_same_v<P, is::buffers>)
                 CHECK(found == of(no_value, no_value, no_step, 12, {}));
@@ -341,6 +347,8 @@ TEST_CASE("counterexamples are equal if all their members are")
     check_each_counts(is::waiting{.step = 1, .position = 2, .earlier = 3, .value = 4, .other = 5},
                       ADDS_TO(step), ADDS_TO(position), ADDS_TO(earlier), ADDS_TO(value), ADDS_TO(other),
                       ADDS_TO(pool), ADDS_TO(begin), ADDS_TO(end));
+    check_each_counts(is::timing{.step = 1, .other = 2}, ADDS_TO(step), ADDS_TO(other), ADDS_TO(start),
+                      ADDS_TO(end), ADDS_TO(most), ADDS_TO(of));
     check_each_counts(is::slots{.value = 1, .other = 2, .slot = 3, .step = 4, .written = 5}, ADDS_TO(value),
                       ADDS_TO(other), ADDS_TO(slot), ADDS_TO(step), ADDS_TO(written));
     check_each_counts(is::buffers{.buffer = 1, .other = 2, .position = 3}, ADDS_TO(buffer), ADDS_TO(other),

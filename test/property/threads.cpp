@@ -4,6 +4,7 @@
 #include <sublet/execution/threads.hpp>
 
 #include "../random_source.hpp"
+#include "../random_tasks.hpp"
 #include "../random_views.hpp"
 #include "../run_environment.hpp"
 
@@ -11,11 +12,17 @@
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_handoffs.hpp>
 #include <sublet/plan_memory.hpp>
+#include <sublet/schedules.hpp>
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <concepts>
+#include <cstddef>
+#include <mutex>
+#include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace this_test {
@@ -99,7 +106,119 @@ std::size_t run_drawn(Draw draw)
     return runs;
 }
 
+/// Counts the bytes that are live while steps of random tasks run, and the sections of groups.
+class live_count {
+public:
+    byte_count most_live = 0;
+    std::vector<std::size_t> most_open; ///< by group
+
+    live_count(random_tasks const& tasks, std::vector<step_group> groups)
+        : most_open(groups.size(), 0), tasks_(tasks), groups_(std::move(groups)), left_(tasks.values(), 0),
+          open_(groups_.size(), 0)
+    {
+        for (auto const& task : tasks_.tasks)
+            for (auto const* row : {&task.uses, &task.early, &task.defs})
+                for (value_id v : *row) ++left_[v];
+        for (step_group const& group : groups_) {
+            steps_left_.emplace_back();
+            for (auto const& section : group.sections) steps_left_.back().push_back(section.size());
+        }
+    }
+    void begin(step_id s)
+    {
+        std::scoped_lock const lock(mutex_);
+        for (value_id v : tasks_.tasks[s].defs) live_ += tasks_.bytes[v];
+        most_live = std::max(most_live, live_);
+        each_section_of(s, [&](std::size_t group, std::size_t section) {
+            if (steps_left_[group][section] == groups_[group].sections[section].size()) ++open_[group];
+            most_open[group] = std::max(most_open[group], open_[group]);
+        });
+    }
+    void end(step_id s)
+    {
+        std::scoped_lock const lock(mutex_);
+        auto const& task = tasks_.tasks[s];
+        for (auto const* row : {&task.uses, &task.early, &task.defs})
+            for (value_id v : *row)
+                if (--left_[v] == 0 && !has_role(tasks_.role[v], value_role::output))
+                    live_ -= tasks_.bytes[v];
+        each_section_of(s, [&](std::size_t group, std::size_t section) {
+            if (--steps_left_[group][section] == 0) --open_[group];
+        });
+    }
+
+private:
+    template <class Visit>
+    void each_section_of(step_id s, Visit visit)
+    {
+        for (std::size_t g = 0; g != groups_.size(); ++g)
+            for (std::size_t i = 0; i != groups_[g].sections.size(); ++i)
+                for (step_id other : groups_[g].sections[i])
+                    if (other == s) visit(g, i);
+    }
+
+    std::mutex mutex_;
+    random_tasks const& tasks_;
+    std::vector<step_group> groups_;
+    std::vector<std::size_t> left_; // touches, by value
+    std::vector<std::vector<std::size_t>> steps_left_;
+    std::vector<std::size_t> open_;
+    byte_count live_ = 0;
+};
+
 } // namespace
+
+TEST_CASE("in runs under a cap and in groups never more bytes are live, nor more sections open, than may be")
+{
+    unsigned runs = 0, capped = 0, waits = 0;
+    for (unsigned seed = 0; seed != rounds(100); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937{seed}};
+        random_tasks const tasks = draw_tasks(
+            pick, {.tasks = 4 + pick.below(16), .back = seed % 2 == 0 ? 0u : 4u, .early = 0, .given = 0});
+        auto const takes = draw_durations(pick, tasks, 3);
+        handoff_options wanted{.duration = takes, .workers = 1 + pick.below(4), .minimum_gain = 0};
+        if (seed % 2 == 0) { // of some tasks at most one or two at once
+            step_group group;
+            group.at_once = 1 + pick.below(2);
+            for (std::size_t t = 0; t != tasks.tasks.size(); ++t)
+                if (pick.below(2) == 0) group.sections.push_back({step_id::of(t)});
+            wanted.groups = {group};
+        }
+        schedule_curve const curve = schedules(tasks.program(), tasks.options(), wanted);
+        REQUIRE(curve);
+        auto const& point = curve.points[pick.below(static_cast<unsigned>(curve.points.size()))];
+        wanted.most_bytes = point.live_bytes;
+        auto planned = plan_with_handoffs(tasks.program(), tasks.options(), wanted);
+        if (!planned) { // offsets need more than what is live
+            CHECK(planned.error().what == fault::over_budget);
+            wanted.most_bytes = no_limit;
+            planned = plan_with_handoffs(tasks.program(), tasks.options(), wanted);
+        } else ++capped;
+        REQUIRE(planned);
+        waits += !planned.plan.handoffs.empty();
+        for (unsigned run = 0; run != 10; ++run, ++runs) {
+            live_count count(tasks, wanted.groups);
+            auto kernel = [&](cpu_call const& call) {
+                count.begin(call.step);
+                std::this_thread::yield();
+                count.end(call.step);
+            };
+            thread_options const at_once{
+                .workers = 1 + pick.below(4), .policy = queue_policy::random, .seed = pick.wide()};
+            thread_executor threads(tasks.program(), tasks.options(), arena{planned}, kernel, at_once);
+            threads.run();
+            CHECK(count.most_live <= planned.report().arena_bytes);
+            CHECK(planned.report().arena_bytes <= wanted.most_bytes);
+            for (std::size_t g = 0; g != wanted.groups.size(); ++g)
+                CHECK(count.most_open[g] <= wanted.groups[g].at_once);
+        }
+    }
+    CHECK(runs == 10 * rounds(100));
+    if (rounds(100) < 100) return;
+    CHECK(capped > 80);
+    CHECK(waits > 50);
+}
 
 TEST_CASE("random programs on threads give equal results for every plan, queue and number of workers")
 {

@@ -99,7 +99,10 @@ SUBLET_DECL schedule_curve schedules(snapshot const& p, plan_options const& give
     memory_plan const& plan = listed.plan;
     table<buffer_id, byte_count> size;
     table<buffer_id, pool_id> pool;
-    for (placement_problem::buffer const& b : problem.buffers) {
+    for (memory_plan::placed_buffer const& b : plan.buffers) {
+        SUBLET_EXPECTS(b.pool < 65536,
+                       "sublet: value % names pool %, which is out of range (pools are numbered from 0)",
+                       b.root, b.pool);
         size.push_back(b.size);
         pool.push_back(b.pool);
     }
