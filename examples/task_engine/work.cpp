@@ -191,4 +191,73 @@ work network()
     return made;
 }
 
+work training()
+{
+    constexpr std::size_t layers = 6, rows = 24, width = 48, area = width * width;
+    work made;
+    made.title = "training step, " + std::to_string(layers) + " layers";
+    auto number = [](std::size_t k, std::size_t seed) { // any numbers
+        return (static_cast<double>((k * 37 + seed * 11) % 29) - 14) / 64;
+    };
+    auto load = [&](std::string name, std::size_t size, std::size_t seed) {
+        auto const fill = [=](operands const&, double* out) {
+            for (std::size_t k = 0; k != size; ++k) out[k] = number(k, seed);
+        };
+        return made.add({std::move(name), {}, fill}, size);
+    };
+    std::vector<block_number> weight, value{load("load", rows * width, 0)}; // value l: what layer l is given
+    for (std::size_t l = 0; l != layers; ++l)
+        weight.push_back(load("weights " + std::to_string(l), area, l + 1));
+    for (std::size_t l = 0; l != layers; ++l) {
+        auto const forward = [](operands const& in, double* out) {
+            for (std::size_t r = 0; r != rows; ++r)
+                for (std::size_t c = 0; c != width; ++c) {
+                    double sum = 0;
+                    for (std::size_t k = 0; k != width; ++k)
+                        sum += in[0][r * width + k] * in[1][k * width + c];
+                    out[r * width + c] = std::max(sum, 0.0);
+                }
+        };
+        value.push_back(
+            made.add({"layer " + std::to_string(l), {value[l], weight[l]}, forward}, rows * width));
+    }
+    auto const from_half = [](operands const& in, double* out) { // of half the sum of (value - 1/2)^2
+        for (std::size_t k = 0; k != rows * width; ++k) out[k] = in[0][k] - 0.5;
+    };
+    block_number ahead = made.add({"loss", {value[layers]}, from_half}, rows * width); // gradient of a value
+    for (std::size_t l = layers; l-- != 0;) {
+        auto const where_above_zero = [](operands const& in, double* out) {
+            for (std::size_t k = 0; k != rows * width; ++k) out[k] = in[1][k] > 0 ? in[0][k] : 0;
+        };
+        ahead = made.add({"cut " + std::to_string(l), {ahead, value[l + 1]}, where_above_zero, true},
+                         rows * width);
+        auto const of_weights = [](operands const& in, double* out) {
+            std::fill_n(out, area, 0.0);
+            for (std::size_t r = 0; r != rows; ++r)
+                for (std::size_t i = 0; i != width; ++i)
+                    for (std::size_t c = 0; c != width; ++c)
+                        out[i * width + c] += in[0][r * width + i] * in[1][r * width + c];
+        };
+        block_number const slope =
+            made.add({"slope " + std::to_string(l), {value[l], ahead}, of_weights}, area);
+        if (l != 0) {
+            auto const of_operand = [](operands const& in, double* out) {
+                for (std::size_t r = 0; r != rows; ++r)
+                    for (std::size_t i = 0; i != width; ++i) {
+                        double sum = 0;
+                        for (std::size_t c = 0; c != width; ++c)
+                            sum += in[0][r * width + c] * in[1][i * width + c];
+                        out[r * width + i] = sum;
+                    }
+            };
+            ahead = made.add({"back " + std::to_string(l), {ahead, weight[l]}, of_operand}, rows * width);
+        }
+        auto const descend = [](operands const& in, double* out) {
+            for (std::size_t k = 0; k != area; ++k) out[k] = in[0][k] - in[1][k] / 1024;
+        };
+        made.add({"update " + std::to_string(l), {weight[l], slope}, descend, true, true}, area);
+    }
+    return made;
+}
+
 } // namespace task_engine

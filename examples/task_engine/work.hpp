@@ -54,6 +54,11 @@ std::vector<double> cholesky_at_once(std::size_t size);
 /// stage adds its branches to what it was given.
 work network();
 
+/// One step of gradient descent for a chain of layers: each multiplies by its weights and keeps what is above
+/// zero. Every layer computes the gradient of its weights beside that of its operand. Results: the new
+/// weights.
+work training();
+
 } // namespace task_engine
 
 #endif
