@@ -454,6 +454,38 @@ TEST_CASE("sections of which each can run through are always possible")
     CHECK(planned.plan.handoffs.size() == chains - 2);
 }
 
+TEST_CASE("of 64 chains two at once take the bytes of two, and little more time than two workers need")
+{
+    std::uint32_t const chains = 64, length = 6;
+    random_source pick{std::mt19937(1)};
+    std::vector<std::uint64_t> takes;
+    std::uint64_t work = 0;
+    for (std::uint32_t s = 0; s != chains * length; ++s) {
+        takes.push_back(50 + pick.below(100));
+        work += takes.back();
+    }
+    auto const program = sequence(chains * length, chains * length, [](step_id s, effect_sink& sink) {
+        if (s % length != 0) sink.use(value_id{s - 1});
+        sink.def(+s);
+    });
+    step_group two;
+    two.at_once = 2;
+    for (std::uint32_t s = 0; s != chains * length; ++s) {
+        if (s % length == 0) two.sections.emplace_back();
+        two.sections.back().push_back(step_id{s});
+    }
+    for (std::size_t workers : {2, 8}) {
+        handoff_options wanted{.duration = takes, .workers = workers};
+        auto const fast = plan_with_handoffs(program, {.bytes = byte_count{1024}}, wanted);
+        wanted.groups = {two};
+        auto const few = plan_with_handoffs(program, {.bytes = byte_count{1024}}, wanted);
+        REQUIRE(few);
+        CHECK(few.report().arena_bytes == 2 * 2 * 1024);
+        CHECK(fast.report().arena_bytes > 10 * few.report().arena_bytes);
+        CHECK(100 * few.makespan <= 102 * work / 2);
+    }
+}
+
 TEST_CASE("what cannot be kept is said with the step that shows it")
 {
     listing<char const*> list;

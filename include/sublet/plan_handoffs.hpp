@@ -57,8 +57,12 @@ struct planned_with_handoffs : planned_memory {
 ///             longest path, and for fewer workers, are candidates, so more workers do not need more bytes
 ///             within the same `longest`, up to the minimum gain, what offsets need above the live bytes, and
 ///             the work that `options.effort` allows.
+///             A given `schedule` is accepted as it is. With groups the given hand-offs are followed by
+///             those of an accepted schedule between sections, so every execution that keeps all hand-offs
+///             keeps the groups.
 ///             Error: over_time if the shortest schedule that is found is longer than `longest`, over_budget
-///             if the arenas exceed `most_bytes`; `least_makespan` and `least_bytes` are bounds.
+///             if the arenas exceed `most_bytes`; `least_makespan` and `least_bytes` are bounds. Those of
+///             check_schedule(), if a schedule is given, and those of schedules(), if groups are.
 /// Complexity: plan_concurrent(), order() with a sixteenth of its work, list schedules of 10^6 steps together
 ///             (at least four) in O(edges + touches log steps) each, pack() for up to nine schedules, and up
 ///             to 16 times place_concurrently(). None of the schedules, if the plan for every schedule is

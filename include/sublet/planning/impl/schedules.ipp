@@ -21,7 +21,9 @@
 #include <sublet/schedules.hpp>
 #include <sublet/sharing/in_place.hpp>
 
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace sublet::detail {
 
