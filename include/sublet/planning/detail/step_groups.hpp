@@ -46,10 +46,10 @@ void add_groups(std::vector<step_group> const& groups, schedule_problem& problem
 ///
 /// Requires: the schedule with these starts keeps the groups; `g` has the waits of data and edges.
 /// Ensures:  ascending; none is implied by others or by `g`; the schedule keeps them.
-[[nodiscard]] std::vector<handoff> handoffs_of_groups(dependence_graph const& g,
-                                                      table<step_id, std::uint64_t> const& duration,
-                                                      std::vector<step_group> const& groups,
-                                                      table<step_id, std::uint64_t> const& start);
+[[nodiscard]] handoff_set handoffs_of_groups(dependence_graph const& g,
+                                             table<step_id, std::uint64_t> const& duration,
+                                             std::vector<step_group> const& groups,
+                                             table<step_id, std::uint64_t> const& start);
 
 } // namespace sublet::detail
 

@@ -192,7 +192,9 @@ SUBLET_DECL planned_with_handoffs plan_in_groups(snapshot const& p, plan_options
         own.schedule = found.points[i].steps;
         table<step_id, std::uint64_t> start;
         for (step_time at : own.schedule) start.push_back(at.start);
-        for (handoff h : handoffs_of_groups(g, duration, wanted.groups, start)) own.handoffs.push_back(h);
+        handoff_set const between = handoffs_of_groups(g, duration, wanted.groups, start);
+        if (!result.figures.refute(between)) return result;
+        for (handoff h : between.handoffs) own.handoffs.push_back(h);
         result = plan_with_handoffs(p, options, own);
         if (result || result.error().what != fault::over_budget) break;
     }

@@ -133,10 +133,10 @@ SUBLET_DECL std::optional<counterexample> over_group(schedule_problem const& pro
     return std::nullopt;
 }
 
-SUBLET_DECL std::vector<handoff> handoffs_of_groups(dependence_graph const& g,
-                                                    table<step_id, std::uint64_t> const& duration,
-                                                    std::vector<step_group> const& groups,
-                                                    table<step_id, std::uint64_t> const& start)
+SUBLET_DECL handoff_set handoffs_of_groups(dependence_graph const& g,
+                                           table<step_id, std::uint64_t> const& duration,
+                                           std::vector<step_group> const& groups,
+                                           table<step_id, std::uint64_t> const& start)
 {
     struct section {
         std::vector<position_id> begins, ends; // of steps before which, or after which, there is none of it
@@ -207,7 +207,7 @@ SUBLET_DECL std::vector<handoff> handoffs_of_groups(dependence_graph const& g,
     }
     table<buffer_id, live_range> const life = schedule_live_ranges(lives, times);
     for (buffer_id b = 0; b != places.size(); ++b) places[b].life = life[b];
-    return find_handoffs(g, lives, places).handoffs;
+    return find_handoffs(g, lives, places);
 }
 
 } // namespace sublet::detail
