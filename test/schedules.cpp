@@ -474,7 +474,7 @@ TEST_CASE("of 64 chains two at once take the bytes of two, and little more time 
         if (s % length == 0) two.sections.emplace_back();
         two.sections.back().push_back(step_id{s});
     }
-    for (std::size_t workers : {2, 8}) {
+    for (std::size_t workers : {std::size_t{2}, std::size_t{8}}) {
         handoff_options wanted{.duration = takes, .workers = workers};
         auto const fast = plan_with_handoffs(program, {.bytes = byte_count{1024}}, wanted);
         wanted.groups = {two};

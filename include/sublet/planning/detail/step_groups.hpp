@@ -16,6 +16,7 @@
 #include <sublet/core/schedule.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/planning/detail/capped_schedule.hpp>
+#include <sublet/planning/detail/schedule.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -7,7 +7,6 @@
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/planning/detail/schedule.hpp>
 #include <sublet/planning/detail/step_groups.hpp>
 
 #include <queue>
