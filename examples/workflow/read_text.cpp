@@ -4,6 +4,7 @@
 #include "../statements.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,24 @@ std::size_t read_file(graph_builder& graph, std::string_view word)
     return f;
 }
 
+/// `name`, or `name @duration`.
+std::size_t read_task(graph_builder& graph, std::string_view field)
+{
+    std::size_t const blank = field.find(' ');
+    std::string_view const name = field.substr(0, blank);
+    if (blank != field.npos && !field.substr(blank + 1).starts_with('@'))
+        throw input_error("the name of task " + in_quotes(field) + " has a blank");
+    std::size_t const t = graph.add_task(std::string(name));
+    if (blank == field.npos) return t;
+    std::string_view const said = field.substr(blank + 2);
+    auto const duration = statements::number_in<std::uint64_t>(said);
+    if (!duration || *duration == 0)
+        throw input_error("the duration of task " + in_quotes(name) +
+                          " is no number from 1 to 2^64 - 1: " + in_quotes(said));
+    graph.say_duration(t, *duration, "");
+    return t;
+}
+
 void read_line(graph_builder& graph, std::string_view line)
 {
     std::vector<std::string_view> const fields = split(line, '\t');
@@ -45,9 +64,7 @@ void read_line(graph_builder& graph, std::string_view line)
         throw input_error("a task has a name, the files that it makes and those that it reads, separated by "
                           "tabs, and this line has " +
                           std::to_string(fields.size()) + (fields.size() == 1 ? " field" : " fields"));
-    if (fields[0].find(' ') != line.npos)
-        throw input_error("the name of task " + in_quotes(fields[0]) + " has a blank");
-    std::size_t const t = graph.add_task(std::string(fields[0]));
+    std::size_t const t = read_task(graph, fields[0]);
     for (std::size_t i = 1; i != fields.size(); ++i)
         for (std::string_view word : split(fields[i], ' ')) {
             if (word.empty()) continue;

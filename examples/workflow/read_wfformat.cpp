@@ -210,6 +210,34 @@ void read_sizes(graph_builder& graph, json const& files)
     }
 }
 
+/// Milliseconds, from a number of seconds.
+void read_runtime(graph_builder& graph, std::size_t t, json const* seconds)
+{
+    if (seconds == nullptr || seconds->is_null()) return; // missing
+    double const said = seconds->is_number() ? seconds->get<double>() : -1;
+    if (!(said >= 0 && said <= 1e12))
+        throw input_error("the runtime of task " + in_quotes(graph.name_of(t)) +
+                          " is no number of seconds from 0 to 10^12");
+    auto const rounded = static_cast<std::uint64_t>(said * 1000 + 0.5);
+    graph.say_duration(t, std::max<std::uint64_t>(rounded, 1), "ms");
+}
+
+/// The runtimes of 1.5 and 1.6, if the workflow has run.
+void read_execution(graph_builder& graph, json const& workflow, references const& tasks)
+{
+    json const* const execution = find(workflow, "execution", json::value_t::object, "workflow");
+    if (execution == nullptr) return;
+    json const* const list = find(*execution, "tasks", json::value_t::array, "workflow.execution");
+    for (std::size_t i = 0; list != nullptr && i != list->size(); ++i) {
+        json const& one = object_at(*list, "execution.tasks", i);
+        std::string const id = text_of(find(one, "id"), "id", item_of("execution.tasks", i));
+        auto const at = tasks.find(id);
+        if (at == tasks.end())
+            throw input_error(item_of("execution.tasks", i) + " has the id of no task: " + in_quotes(id));
+        read_runtime(graph, at->second, find(one, "runtimeInSeconds"));
+    }
+}
+
 } // namespace
 
 void read_wfformat(graph_builder& graph, std::string_view text)
@@ -220,7 +248,8 @@ void read_wfformat(graph_builder& graph, std::string_view text)
     if (version != "1.3" && version != "1.4" && version != "1.5" && version != "1.6")
         throw input_error("the schemaVersion is " + in_quotes(version) + ": only 1.3 to 1.6 are read");
     bool const is_of_names = version < "1.5";
-    json const* where = find(all, "workflow", json::value_t::object, "the JSON object");
+    json const* const workflow = find(all, "workflow", json::value_t::object, "the JSON object");
+    json const* where = workflow;
     if (where != nullptr && !is_of_names)
         where = find(*where, "specification", json::value_t::object, "workflow");
     std::string const path = is_of_names ? "workflow" : "workflow.specification";
@@ -236,7 +265,11 @@ void read_wfformat(graph_builder& graph, std::string_view text)
         if (is_of_names) read_linked_files(graph, one, t);
         else read_listed_files(graph, one, t);
         read_waits(graph, one, t, named);
+        if (!is_of_names || !graph.with_durations()) continue;
+        json const* const runtime = find(one, "runtimeInSeconds");
+        read_runtime(graph, t, runtime != nullptr ? runtime : find(one, "runtime"));
     }
+    if (!is_of_names && graph.with_durations()) read_execution(graph, *workflow, named);
     json const* const files = is_of_names ? nullptr : find(*where, "files", json::value_t::array, path);
     if (files != nullptr) read_sizes(graph, *files);
 }

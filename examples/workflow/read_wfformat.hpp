@@ -3,7 +3,8 @@
 #define SUBLET_EXAMPLES_WORKFLOW_READ_WFFORMAT_HPP
 
 /// WfFormat of WfCommons, https://github.com/wfcommons/WfFormat, versions 1.3 to 1.6, in JSON. Read is which
-/// task makes and reads which file, the sizes, and which tasks wait for which; all else is skipped.
+/// task makes and reads which file, the sizes, and which tasks wait for which; also how long each ran, if the
+/// graph takes durations. All else is skipped.
 ///
 ///     workflow.specification      1.5, 1.6: tasks have ids, list the ids of files and of other tasks; the
 ///                                 sizes are in a list of files
@@ -11,7 +12,8 @@
 ///                                 repeat), and files with a link, which is input or output, and a size
 ///
 /// A task waits for its parents and for those of which it is a child, whether it reads a file of theirs or
-/// not. A file is called by its path and name.
+/// not. A file is called by its path and name. Runtimes are in seconds, at a task (1.3, 1.4) or in the list
+/// of workflow.execution (1.5, 1.6), and become whole milliseconds, at least 1.
 
 #include "task_graph.hpp"
 

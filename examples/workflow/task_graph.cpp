@@ -175,6 +175,16 @@ void graph_builder::say_size(std::size_t f, byte_count bytes)
     known = bytes;
 }
 
+void graph_builder::say_duration(std::size_t t, std::uint64_t duration, char const* unit)
+{
+    task& one = tasks_[t];
+    if (one.duration != 0 && one.duration != duration)
+        throw input_error("task " + in_quotes(one.name) + " has two durations: " +
+                          std::to_string(one.duration) + " and " + std::to_string(duration));
+    one.duration = duration;
+    time_unit_ = unit;
+}
+
 void graph_builder::say_made(std::size_t t, std::size_t f)
 {
     file& made = files_[f];
@@ -227,6 +237,19 @@ void graph_builder::expect_sizes(completion const& how)
     }
 }
 
+/// Files that are staged add a step of 1 each: these, too, fit in 64 bits.
+void graph_builder::expect_durations() const
+{
+    std::uint64_t sum = files_.size();
+    for (task const& t : tasks_) {
+        std::uint64_t const duration = std::max<std::uint64_t>(t.duration, 1);
+        if (duration > ~std::uint64_t{0} - 1 - sum)
+            throw input_error("the durations of all tasks together exceed 64 bits, with " +
+                              std::to_string(duration) + " of task " + in_quotes(t.name));
+        sum += duration;
+    }
+}
+
 task_graph graph_builder::finish(completion const& how)
 {
     if (tasks_.empty()) throw input_error("has no task");
@@ -236,7 +259,9 @@ task_graph graph_builder::finish(completion const& how)
     }
     remove_unused(tasks_, files_, how.inputs == input_rule::ignored);
     expect_sizes(how);
+    expect_durations();
     task_graph g;
+    g.time_unit = time_unit_;
     g.tasks = reordered(tasks_, files_, possible_order(tasks_, files_));
     g.files = std::move(files_);
     for (file const& f : g.files) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "amounts.hpp"
-#include "program.hpp"
+#include "called_workflow.hpp"
 
-#include "called_program.hpp"
 #include "random_source.hpp"
 
 #include <doctest/doctest.h>
@@ -21,8 +20,6 @@
 #include <vector>
 
 namespace {
-
-called_program const workflow_program{"workflow", workflow::run_program};
 
 // --- what a text says, read and counted again --------------------------------------------------------------
 
@@ -94,14 +91,6 @@ struct said_workflow {
 
 // --- what the program prints -------------------------------------------------------------------------------
 
-std::vector<std::string> lines_of(std::string const& text)
-{
-    std::vector<std::string> lines;
-    std::istringstream in(text);
-    for (std::string line; std::getline(in, line);) lines.push_back(line);
-    return lines;
-}
-
 struct row {
     std::uint64_t count;
     std::string remark;
@@ -139,26 +128,6 @@ void check_peak(said_workflow const& said, std::vector<char const*> words, bool 
     CHECK(rows["search"].remark.starts_with("  proved") == (rows["search"].count == rows["bound"].count));
     for (auto const& [name, one] : rows) CHECK(one.count >= rows["bound"].count);
 }
-
-std::string text_in(std::filesystem::path const& file)
-{
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
-
-struct scratch_file {
-    std::string name;
-    explicit scratch_file(std::string const& text, char const* ending = ".txt")
-        : name((std::filesystem::temp_directory_path() /
-                ("sublet_workflow_" + std::to_string(reinterpret_cast<std::uintptr_t>(this)) + ending))
-                   .string())
-    {
-        std::ofstream(name, std::ios::binary) << text;
-    }
-    ~scratch_file() { std::filesystem::remove(name); }
-    scratch_file(scratch_file const&) = delete;
-    scratch_file& operator=(scratch_file const&) = delete;
-};
 
 // --- random workflows --------------------------------------------------------------------------------------
 
@@ -252,25 +221,6 @@ TEST_CASE("bytes are written as the library's reports write them")
 }
 
 // --- refusals ----------------------------------------------------------------------------------------------
-
-namespace {
-
-/// The sentence about a text, without the program's and the file's name; or the output, if there is none.
-std::string answer_to(std::string const& text, std::vector<char const*> words = {})
-{
-    scratch_file const file(text);
-    words.insert(words.begin(), file.name.c_str());
-    auto const done = workflow_program.call(words);
-    if (done.status == 0) return done.out;
-    CHECK(done.status == 2);
-    CHECK(done.out.empty());
-    std::string const begin = "workflow: " + file.name + ": ";
-    REQUIRE(done.err.starts_with(begin));
-    REQUIRE(done.err.ends_with('\n'));
-    return done.err.substr(begin.size(), done.err.size() - begin.size() - 1);
-}
-
-} // namespace
 
 TEST_CASE("a text that says too little, too much or nothing possible is refused by line, task and file")
 {
