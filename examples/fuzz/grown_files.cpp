@@ -504,6 +504,9 @@ std::vector<grown_file> boasting_files(std::string_view program)
         for (char const* size : {"4611686018427387903", "4611686018427387904", "18446744073709551615"})
             text("sizes.txt", "a\tf:" + std::string(size) + "\t\nb\tg:" + size + "\tf h:" + size + '\n');
         text("largest.txt", "a\tf:4611686018427387903 g:4611686018427387903 h:4611686018427387903\t\n");
+        for (char const* takes : {"9223372036854775807", "9223372036854775808", "18446744073709551615"})
+            text("durations.txt",
+                 "a @" + std::string(takes) + "\tf:1\t\nb @" + takes + "\tg:1\tf\nc\th:1\tf\n");
         for (char const* size : {"-1", "1e30", "1e999", "18446744073709551615", "4611686018427387903"})
             text("sizes.json",
                  R"({"schemaVersion": "1.5", "workflow": {"specification": {"tasks": [{"id": "a",

@@ -357,8 +357,9 @@ std::string mistake_in_workflow(std::vector<std::string> const& words, outcome c
     if (count("bound") > count("search")) return "the search is below the bound";
     if (count("arena") < count("search")) return "the arena is smaller than the peak";
     for (std::size_t i = 1; i != words.size(); ++i) {
-        if (words[i - 1] == "--svg" && !is_xml(contents_of(words[i])))
-            return "the picture is not well-formed";
+        bool const is_picture =
+            words[i - 1] == "--svg" || (words[i - 1] == "--curve" && words[i].ends_with(".svg"));
+        if (is_picture && !is_xml(contents_of(words[i]))) return "the picture is not well-formed";
         if (words[i - 1] != "--csv") continue;
         auto const table = read_table(contents_of(words[i]));
         std::uint64_t sum = 0;
@@ -407,6 +408,7 @@ std::vector<std::string> modes_of(std::string const& program, bool is_tflite)
         return {"FILE --unit units --csv OUT.csv --svg OUT.svg",
                 "FILE --unit units --csv OUT.csv --inputs staged --outputs dropped --effort fast",
                 "FILE --inputs ignored --missing-size 7 --effort 1000 --order",
+                "FILE --unit units --effort fast --workers 3 --curve OUT.csv --curve OUT.svg",
                 "FILE --unit units --missing-size 4611686018427387903 --effort 0"};
     if (program == "transpiler")
         return {"memory_optimize FILE --print --log", "memory_optimize FILE --level 1 --all-grads --print",
