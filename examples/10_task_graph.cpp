@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // A task graph of two cameras with several sources and a wait that carries no data. One plan is valid for
 // the order of the list, the other for every order. Both are run in a hundred random orders, and the checker
-// shows an order in which the first plan fails.
+// shows an order in which the first plan fails. Then schedules of staged files on two workers: those between
+// the shortest and the one of fewest bytes, and the plan of the shortest within a cap.
 
 #include <sublet/sublet.hpp>
 
@@ -98,4 +99,25 @@ int main()
               << "\n    for instance in this order:";
     for (auto t : why.schedule) std::cout << ' ' << tasks[t].name << ';';
     std::cout << '\n';
+
+    sublet::listing<std::string> staged; // each file is fetched and made small, and all go on one sheet
+    std::vector<std::string> names, small;
+    for (unsigned size : {64u, 64u, 32u, 32u, 16u}) {
+        std::string const file(1, static_cast<char>('A' + small.size()));
+        names.insert(names.end(), {"fetch " + file, "shrink " + file});
+        small.push_back("small " + file);
+        staged.step(names[names.size() - 2]).make(file, {.bytes = size});
+        staged.step(names.back()).read(file).make(small.back(), {.bytes = 4});
+    }
+    names.push_back("sheet");
+    auto sheet = staged.step(names.back()).make("sheet", {.bytes = 16, .role = sublet::value_role::output});
+    for (auto const& file : small) sheet.read(file);
+
+    auto const curve = sublet::schedules(staged, {.workers = 2}); // each step takes 1
+    std::cout << "\nstaged files on two workers:\n" << curve;
+    auto const planned = sublet::plan_with_handoffs(
+        staged, {.workers = 2, .most_bytes = 100, .schedule = curve.within_bytes(100)->steps});
+    std::cout << "within 100 B, in " << planned.makespan << ": " << planned << '\n';
+    for (auto h : planned.plan.handoffs)
+        std::cout << "    " << names[h.to] << " waits for " << names[h.from] << '\n';
 }
