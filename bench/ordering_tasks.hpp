@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <istream>
 #include <limits>
+#include <numeric>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -139,11 +140,11 @@ inline task_graph read_tasks(std::istream& text, std::string const& source)
     return g;
 }
 
-/// The same graph for the library.
-inline sublet::listing<std::uint32_t> as_listing(task_graph const& g)
+/// The same graph for the library, its tasks in an order.
+inline sublet::listing<std::uint32_t> as_listing(task_graph const& g, task_order const& order)
 {
     sublet::listing<std::uint32_t> list;
-    for (std::uint32_t t = 0; t != g.tasks(); ++t) {
+    for (std::uint32_t t : order) {
         auto step = list.step(g.name.empty() ? std::string_view() : std::string_view(g.name[t]));
         for (std::uint32_t f : g.reads[t]) step.read(f);
         for (std::uint32_t f : g.makes[t]) {
@@ -153,6 +154,14 @@ inline sublet::listing<std::uint32_t> as_listing(task_graph const& g)
         }
     }
     return list;
+}
+
+/// As they are listed.
+inline sublet::listing<std::uint32_t> as_listing(task_graph const& g)
+{
+    task_order order(g.tasks());
+    std::iota(order.begin(), order.end(), std::uint32_t{0});
+    return as_listing(g, order);
 }
 
 /// The peak of an order, by painting each file from its maker to its last reader.
