@@ -452,6 +452,13 @@ TEST_CASE("sections of which each can run through are always possible")
     CHECK(planned.makespan == chains / 2 * length);
     CHECK(planned.report().arena_bytes == 2 * 2 * 16);
     CHECK(planned.plan.handoffs.size() == chains - 2);
+    plan_options ordered = options; // also in an order that has begun all before it ends one
+    for (node_id n = 0; n != program.nodes(); ++n) ordered.order.push_back(n);
+    wanted.groups.front().at_once = 1;
+    auto const one = plan_with_handoffs(program, ordered, wanted);
+    REQUIRE(one);
+    CHECK(one.makespan == chains * length);
+    CHECK(one.report().arena_bytes == 2 * 16);
 }
 
 TEST_CASE("of 64 chains two at once take the bytes of two, and little more time than two workers need")
