@@ -169,38 +169,6 @@ SUBLET_DECL verdict check_given(snapshot const& p, plan_options const& options, 
     return check_schedule(p, given, options, wanted);
 }
 
-/// Groups become given hand-offs: those of a schedule that keeps them. If offsets need more than the bytes
-/// that are asked for, with one of fewer live bytes.
-SUBLET_DECL planned_with_handoffs plan_in_groups(snapshot const& p, plan_options const& options,
-                                                 handoff_options const& wanted)
-{
-    planned_with_handoffs result;
-    schedule_curve found;
-    if (wanted.schedule.empty()) {
-        found = schedules(p, options, wanted);
-        if (!result.figures.refute(found)) return result;
-        if (wanted.most_bytes == no_limit) { // the fewest bytes within the time, and not the shortest
-            std::size_t const at = wanted.longest == 0 ? 0 : found.points.size() - 1;
-            found.points = {std::move(found.points[at])};
-        }
-    } else found.points.push_back({wanted.schedule, 0, 0, {}});
-    auto const duration = wanted.duration.tabulate(p.steps(), "duration");
-    dependence_graph const g = dependences(p, dependences_of(options, wanted.handoffs));
-    for (std::size_t i = 0; i != found.points.size() && i != 4; ++i) {
-        handoff_options own = wanted;
-        own.groups.clear();
-        own.schedule = found.points[i].steps;
-        table<step_id, std::uint64_t> start;
-        for (step_time at : own.schedule) start.push_back(at.start);
-        handoff_set const between = handoffs_of_groups(g, duration, wanted.groups, start);
-        if (!result.figures.refute(between)) return result;
-        for (handoff h : between.handoffs) own.handoffs.push_back(h);
-        result = plan_with_handoffs(p, options, own);
-        if (result || result.error().what != fault::over_budget) break;
-    }
-    return result;
-}
-
 /// The schedule that is accepted, within the bytes that are asked for if one is found.
 SUBLET_DECL plan_in_schedule accepted_schedule(snapshot const& p, plan_options const& options,
                                                handoff_options const& wanted, dependence_graph const& ordered,
@@ -245,6 +213,97 @@ SUBLET_DECL void expect_within(fault what, std::uint64_t has, std::uint64_t most
         result.figures.refute(counterexample{what, counterexample::place{.end = has, .needed = most}});
 }
 
+/// A plan under the given schedule, or one that is found.
+SUBLET_DECL planned_with_handoffs plan_without_groups(snapshot const& p, plan_options const& options,
+                                                      handoff_options const& wanted)
+{
+    std::clock_t const begun = std::clock();
+    planned_with_handoffs result;
+    if (!wanted.schedule.empty() && !result.figures.refute(check_given(p, options, wanted))) return result;
+    memory_plan& plan = result.plan;
+    plan_options unchecked = options;
+    unchecked.check = false;
+    static_cast<planned_memory&>(result) = plan_concurrent(p, unchecked, {.handoffs = wanted.handoffs});
+    bool const is_placed = result || result.error().what == fault::over_capacity;
+    if (!is_placed && result.error().what != fault::clash) return result; // hand-offs may resolve two pins
+    result.bytes_without = result.figures.arena_bytes;
+
+    placement const now = placement_of(plan, result.figures);
+    placement_problem problem = problem_of(plan, options);
+    dependence_options graph = dependences_of(options, plan.handoffs);
+    dependence_graph const ordered = dependences(p, graph);
+    plan_in_schedule const schedule =
+        accepted_schedule(p, options, wanted, ordered, problem, is_placed, result);
+
+    bool const has_most = wanted.most_bytes != no_limit;
+    table<pool_id, byte_count> const limits =
+        wait_limits_of(schedule.placed, now.pools.size(), options.pools, has_most ? 0 : wanted.minimum_gain);
+    bool waits = has_most && result.bytes_without > wanted.most_bytes, is_split = false;
+    for (pool_id pool = 0; pool != now.pools.size(); ++pool) {
+        waits = waits || (!has_most && now.pools[pool].height > limits[pool]);
+        is_split = is_split || (pool < options.pools.size() &&
+                                schedule.placed.pools[pool].height > options.pools[pool].largest_block);
+    }
+    if (schedule.placed.status <= placement::outcome::feasible && (waits || !is_placed)) {
+        placement placed = schedule.placed;
+        bool const is_known = !wanted.few_waits || !is_placed || is_split ||
+                              lower_with_handoffs(schedule, problem, now, limits, options.effort, placed);
+        if (is_placed) keep_low_pools(plan, now, limits, placed);
+        for (placement::pool_result& pool : placed.pools)
+            pool.lower_bound = smaller(pool.lower_bound, pool.height);
+        plan.arena_bytes.clear();
+        plan.blocks.clear();
+        std::vector<value_id> external = std::move(result.figures.external);
+        result.figures = begun_report(p, program_reading::concurrent);
+        result.figures.external = std::move(external);
+        result.figures.is_scheduled = true;
+        result.figures.is_cut_short = !is_known;
+        enter_offsets(placed, result);
+        add_handoffs(p, schedule, wanted, graph, result);
+    }
+    if (wanted.handoffs.empty() && wanted.schedule.empty())
+        take_sequence(p, unchecked, wanted, ordered, result);
+    expect_within(fault::over_budget, result.figures.arena_bytes, wanted.most_bytes, result);
+    expect_within(fault::over_time, result.makespan, wanted.longest == 0 ? no_limit : wanted.longest, result);
+    finish_plan(result, begun, options.check, [&] { return check_concurrent_plan(p, plan, options); });
+    return result;
+}
+
+/// Groups become given hand-offs: those of a schedule that keeps them. If offsets need more than the bytes
+/// that are asked for, with one of fewer live bytes.
+SUBLET_DECL planned_with_handoffs plan_in_groups(snapshot const& p, plan_options const& options,
+                                                 handoff_options const& wanted)
+{
+    planned_with_handoffs result;
+    schedule_curve found;
+    if (wanted.schedule.empty()) {
+        found = schedules(p, options, wanted);
+        if (!result.figures.refute(found)) return result;
+        if (wanted.most_bytes == no_limit) { // the fewest bytes within the time, and not the shortest
+            std::size_t const at = wanted.longest == 0 ? 0 : found.points.size() - 1;
+            found.points = {std::move(found.points[at])};
+        }
+    } else {
+        if (!result.figures.refute(check_given(p, options, wanted))) return result;
+        found.points.push_back({wanted.schedule, 0, 0, {}});
+    }
+    auto const duration = wanted.duration.tabulate(p.steps(), "duration");
+    dependence_graph const g = dependences(p, dependences_of(options, wanted.handoffs));
+    for (std::size_t i = 0; i != found.points.size() && i != 4; ++i) {
+        handoff_options own = wanted;
+        own.groups.clear();
+        own.schedule = found.points[i].steps;
+        table<step_id, std::uint64_t> start;
+        for (step_time at : own.schedule) start.push_back(at.start);
+        handoff_set const between = handoffs_of_groups(g, duration, wanted.groups, start);
+        if (!result.figures.refute(between)) return result;
+        for (handoff h : between.handoffs) own.handoffs.push_back(h);
+        result = plan_without_groups(p, options, own);
+        if (result || result.error().what != fault::over_budget) break;
+    }
+    return result;
+}
+
 } // namespace sublet::detail
 
 namespace sublet {
@@ -254,66 +313,11 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
 {
     SUBLET_EXPECTS(how.minimum_gain <= 1000, "sublet: minimum_gain is %, but at most 1000 thousandths",
                    how.minimum_gain);
+    detail::expect_groups(how.groups, p.steps());
     auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
-    plan_options const& options = *asked;
-    detail::asked_options const asked_durations(how, p.steps(), &handoff_options::duration);
-    handoff_options const& wanted = *asked_durations;
-    std::clock_t const begun = std::clock();
-    planned_with_handoffs result;
-    detail::expect_groups(wanted.groups, p.steps());
-    if (!wanted.schedule.empty() && !result.figures.refute(detail::check_given(p, options, wanted)))
-        return result;
-    if (!wanted.groups.empty()) return detail::plan_in_groups(p, options, wanted);
-    memory_plan& plan = result.plan;
-    plan_options unchecked = options;
-    unchecked.check = false;
-    static_cast<planned_memory&>(result) = plan_concurrent(p, unchecked, {.handoffs = wanted.handoffs});
-    bool const is_placed = result || result.error().what == fault::over_capacity;
-    if (!is_placed && result.error().what != fault::clash) return result; // hand-offs may resolve two pins
-    result.bytes_without = result.figures.arena_bytes;
-
-    placement const now = detail::placement_of(plan, result.figures);
-    placement_problem problem = detail::problem_of(plan, options);
-    dependence_options graph = detail::dependences_of(options, plan.handoffs);
-    dependence_graph const ordered = dependences(p, graph);
-    detail::plan_in_schedule const schedule =
-        detail::accepted_schedule(p, options, wanted, ordered, problem, is_placed, result);
-
-    bool const has_most = wanted.most_bytes != no_limit;
-    table<pool_id, byte_count> const limits = detail::wait_limits_of(
-        schedule.placed, now.pools.size(), options.pools, has_most ? 0 : wanted.minimum_gain);
-    bool waits = has_most && result.bytes_without > wanted.most_bytes, is_split = false;
-    for (pool_id pool = 0; pool != now.pools.size(); ++pool) {
-        waits = waits || (!has_most && now.pools[pool].height > limits[pool]);
-        is_split = is_split || (pool < options.pools.size() &&
-                                schedule.placed.pools[pool].height > options.pools[pool].largest_block);
-    }
-    if (schedule.placed.status <= placement::outcome::feasible && (waits || !is_placed)) {
-        placement placed = schedule.placed;
-        bool const is_known =
-            !wanted.few_waits || !is_placed || is_split ||
-            detail::lower_with_handoffs(schedule, problem, now, limits, options.effort, placed);
-        if (is_placed) detail::keep_low_pools(plan, now, limits, placed);
-        for (placement::pool_result& pool : placed.pools)
-            pool.lower_bound = detail::smaller(pool.lower_bound, pool.height);
-        plan.arena_bytes.clear();
-        plan.blocks.clear();
-        std::vector<value_id> external = std::move(result.figures.external);
-        result.figures = detail::begun_report(p, program_reading::concurrent);
-        result.figures.external = std::move(external);
-        result.figures.is_scheduled = true;
-        result.figures.is_cut_short = !is_known;
-        detail::enter_offsets(placed, result);
-        detail::add_handoffs(p, schedule, wanted, graph, result);
-    }
-    if (wanted.handoffs.empty() && wanted.schedule.empty())
-        detail::take_sequence(p, unchecked, wanted, ordered, result);
-    detail::expect_within(fault::over_budget, result.figures.arena_bytes, wanted.most_bytes, result);
-    detail::expect_within(fault::over_time, result.makespan, wanted.longest == 0 ? no_limit : wanted.longest,
-                          result);
-    detail::finish_plan(result, begun, options.check,
-                        [&] { return check_concurrent_plan(p, plan, options); });
-    return result;
+    detail::asked_options const wanted(how, p.steps(), &handoff_options::duration);
+    if (!how.groups.empty()) return detail::plan_in_groups(p, *asked, *wanted);
+    return detail::plan_without_groups(p, *asked, *wanted);
 }
 
 } // namespace sublet

@@ -183,11 +183,12 @@ SUBLET_DECL void search_schedules(schedule_problem const& problem,
             if (is_settled()) return;
             if (wish.wanted == schedule_wish::goal::curve) {
                 double factor = 1;
-                for (int i = 0; i != 16 && attempts.has_work(); ++i, factor *= 1.2) {
+                for (int i = 0; i != 16 && attempts.has_work(); ++i) {
                     double const cap = static_cast<double>(a.least) * factor;
                     if (cap >= static_cast<double>(a.most)) break;
                     attempts.make(references[a.reference], workers, a.rank,
                                   larger(a.least, static_cast<byte_count>(cap)));
+                    factor *= 1.2;
                 }
             }
             if (wish.wanted == schedule_wish::goal::bytes) continue;

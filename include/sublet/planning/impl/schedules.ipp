@@ -13,6 +13,7 @@
 #include <sublet/core/placement_problem.hpp>
 #include <sublet/graph/internal/said_views.hpp>
 #include <sublet/impl/config.hpp>
+#include <sublet/planning/detail/concurrent_bounds.hpp>
 #include <sublet/planning/detail/place_in_schedule.hpp>
 #include <sublet/planning/detail/planned_buffers.hpp>
 #include <sublet/planning/detail/schedule_orders.hpp>
