@@ -38,6 +38,7 @@ TEST_CASE("random changes give the same as a table")
             position_id const first = pick.below(positions), last = first + 1 + pick.below(positions - first);
             auto const begin = table.begin() + first, end = table.begin() + last;
             REQUIRE(load.most({first, last}) == *std::max_element(begin, end));
+            REQUIRE(load.most() == *std::max_element(table.begin(), table.end()));
             byte_count const least = *std::min_element(begin, end);
             byte_count const bytes = pick.wide() >> 9;
             if (pick.below(2) == 0) {

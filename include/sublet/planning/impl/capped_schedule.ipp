@@ -192,8 +192,7 @@ SUBLET_DECL bool schedule_run::could_start(step_id s)
         change_load(b, {position_id{last}, position_id{last_[b]}}, false);
     }
     bool fits = true;
-    live_range const all{0, position_id::of(problem_.steps())};
-    for (capped_load const& c : loads_) fits = fits && c.load.most(all) <= c.cap;
+    for (capped_load const& c : loads_) fits = fits && c.load.most() <= c.cap;
     has_begun_[s] = 0;
     if (fits) return true;
     for (std::size_t i = changes_.size(); i-- != 0;) {
@@ -249,7 +248,7 @@ SUBLET_DECL capped_schedule schedule_run::run(std::size_t workers, table<step_id
     result_.start.assign(steps, 0);
     result_.worker.assign(steps, 0);
     for (capped_load const& c : loads_)
-        if (steps != 0 && c.load.most({0, position_id::of(steps)}) > c.cap) return std::move(result_);
+        if (steps != 0 && c.load.most() > c.cap) return std::move(result_);
     table<step_id, std::uint32_t> waits(steps, 0);
     std::set<sort_key> ready; // the first has priority
     auto found = [&](step_id s) { ready.insert({rank[s], place_[s], s}); };

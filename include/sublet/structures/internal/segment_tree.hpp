@@ -58,6 +58,11 @@ public:
     void remove(live_range when, byte_count bytes);
 
     [[nodiscard]] byte_count most(live_range when) const;
+    /// At any position, of which there is one at least.  O(1)
+    [[nodiscard]] byte_count most() const
+    {
+        return static_cast<byte_count>(larger(most_[1], std::int64_t{0}));
+    }
 
 private:
     /// The maximum of a node, with what its ancestors add.
