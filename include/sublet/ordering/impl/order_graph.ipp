@@ -2,7 +2,7 @@
 
 /// Dependences of steps become those of nodes by transposing twice, which sorts them; touches are gathered by
 /// buffer and step. The lower bound follows what is live before and needed after each node along the edges,
-/// 64 buffers at a time, and adds up what is both.
+/// 64 buffers at a time and from the first to the last node that touches one, and adds up what is both.
 
 #include <sublet/analysis/internal/listed_steps.hpp>
 #include <sublet/analysis/internal/topological_points.hpp>
@@ -297,40 +297,62 @@ SUBLET_DECL byte_count max_node_lower_bound(order_graph const& g)
 
     table<node_id, byte_count> live_through(nodes, 0);
     if (std::uint64_t{nodes} * buffers <= std::uint64_t{1} << 31) {
-        std::vector<node_id> const order = any_order(g);
-        // 64 buffers at a time: those live before each node, and those needed after it.
+        std::vector<node_id> order = g.listed; // the touches of a buffer are mostly close together there
+        table<node_id, std::uint32_t> place(nodes);
+        auto number = [&] {
+            for (std::uint32_t at = 0; at != nodes; ++at) place[order[at]] = at;
+        };
+        number();
+        bool can_run = true;
+        for (node_id n = 0; n != nodes; ++n)
+            for (node_id next : g.after[n]) can_run = can_run && place[n] < place[next];
+        if (!can_run) {
+            order = any_order(g);
+            number();
+        }
+        std::vector<node_id> toucher; // by touch
+        for (node_id n = 0; n != nodes; ++n) toucher.resize(first_touch[n + 1], n);
+        auto const touches_among =
+            csr_rows<std::size_t, std::uint32_t>::gathered((buffers + 63) / 64, [&](auto add) {
+                for (std::uint32_t i = 0; i != touches.size(); ++i) add(touches[i].buffer / 64, i);
+            });
+        // 64 buffers at a time: those live before each node, and those needed after it. No bit is set before
+        // the first and behind the last node that touches one of them, unless one is given or kept.
         table<node_id, std::uint64_t> own(nodes), before(nodes), touched_after(nodes);
-        table<node_id, std::size_t> begin = first_touch, end = first_touch; // of its touches among the 64
         for (buffer_id low = 0; low < buffers; low += 64) {
             std::uint64_t live_in = 0, live_out = 0;
             for (buffer_id b = low; b < buffers && b - low < 64; ++b) {
                 live_in |= std::uint64_t{g.is_given[b] != 0} << (b - low);
                 live_out |= std::uint64_t{g.is_kept[b] != 0} << (b - low);
             }
-            for (node_id n = 0; n != nodes; ++n) {
-                own[n] = 0;
-                for (begin[n] = end[n]; end[n] != first_touch[n + 1] && touches[end[n]].buffer - low < 64;
-                     ++end[n])
-                    own[n] |= std::uint64_t{1} << (touches[end[n]].buffer - low);
+            bool const is_everywhere = (live_in | live_out) != 0;
+            std::size_t first = is_everywhere ? 0 : nodes, last = is_everywhere ? nodes : 0;
+            auto const here = touches_among[low / 64];
+            for (std::uint32_t i : here) {
+                std::uint32_t const at = place[toucher[i]];
+                first = smaller<std::size_t>(first, at);
+                last = larger<std::size_t>(last, at + 1);
+                own[toucher[i]] |= std::uint64_t{1} << (touches[i].buffer - low);
             }
-            for (node_id n : order) {
+            for (std::size_t at = first; at < last; ++at) {
+                node_id const n = order[at];
                 before[n] = live_in;
                 for (node_id other : g.before[n]) before[n] |= before[other] | own[other];
             }
-            for (std::size_t i = nodes; i-- != 0;) {
-                node_id const n = order[i];
+            for (std::size_t at = last; at-- > first;) {
+                node_id const n = order[at];
                 touched_after[n] = live_out;
                 for (node_id other : g.after[n]) touched_after[n] |= touched_after[other] | own[other];
-            }
-            for (node_id n = 0; n != nodes; ++n) {
                 for (std::uint64_t bits = before[n] & touched_after[n]; bits != 0; bits &= bits - 1)
                     live_through[n] += g.size[low + static_cast<std::uint32_t>(std::countr_zero(bits))];
-                for (std::size_t i = begin[n]; i != end[n]; ++i) {
-                    touched_buffer& t = touches[i];
-                    t.is_begun = (before[n] >> (t.buffer - low) & 1) != 0;
-                    t.is_needed = (touched_after[n] >> (t.buffer - low) & 1) != 0;
-                }
             }
+            for (std::uint32_t i : here) {
+                touched_buffer& t = touches[i];
+                t.is_begun = (before[toucher[i]] >> (t.buffer - low) & 1) != 0;
+                t.is_needed = (touched_after[toucher[i]] >> (t.buffer - low) & 1) != 0;
+            }
+            for (std::size_t at = first; at < last; ++at)
+                own[order[at]] = before[order[at]] = touched_after[order[at]] = 0;
         }
     } else {
         for (touched_buffer& t : touches) // without the buffers live throughout
