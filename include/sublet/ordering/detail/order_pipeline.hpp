@@ -20,6 +20,7 @@ struct order_limits {
     /// Touches, edges and words of sets to look at in searches, about: eight rounds.
     std::uint64_t work = 196'605'000;
     std::size_t bytes = std::size_t{64} << 20; ///< memory for sets, about
+    byte_count bound = 0;                      ///< order_lower_bound(), if it is known
 };
 
 /// The default limits, with the work scaled.

@@ -24,6 +24,7 @@ struct order_search_limits {
     std::uint64_t work = std::uint64_t{1} << 30; ///< touches, edges and words of sets to look at, about
     std::size_t bytes = std::size_t{64} << 20;   ///< memory for sets, about
     byte_count floor = 0;                        ///< the search stops at a peak as low as this
+    byte_count bound = 0;                        ///< order_lower_bound(), if it is known
 };
 
 // --- topological -----------------------------------------------------------------------------------------

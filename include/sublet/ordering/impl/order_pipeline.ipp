@@ -64,6 +64,7 @@ SUBLET_DECL order_limits limits_of(effort work)
 SUBLET_DECL void search_in_rounds(order_graph const& g, order_incumbent& incumbent,
                                   order_limits const& limits)
 {
+    byte_count bound = limits.bound;
     order_window const all = window_of(g, peak_walk(g), topological(g));
     order_moves const from_start = moves_of(all, search_side::start),
                       from_end = moves_of(all, search_side::end);
@@ -87,9 +88,10 @@ SUBLET_DECL void search_in_rounds(order_graph const& g, order_incumbent& incumbe
         improve_order(g, incumbent, windows);
         rescheduled = incumbent.changes();
         if (incumbent.is_settled()) break;
-        exact_node_order found =
-            exact_order(g, incumbent.best().order,
-                        {.work = share, .bytes = limits.bytes, .floor = incumbent.best().lower_bound});
+        if (bound == 0) bound = order_lower_bound(g);
+        exact_node_order found = exact_order(
+            g, incumbent.best().order,
+            {.work = share, .bytes = limits.bytes, .floor = incumbent.best().lower_bound, .bound = bound});
         incumbent.raise_bound(found.lower_bound);
         incumbent.offer(std::move(found.order), node_order::method::exact);
     }
@@ -98,7 +100,8 @@ SUBLET_DECL void search_in_rounds(order_graph const& g, order_incumbent& incumbe
 SUBLET_DECL node_order order(order_graph const& g, order_limits limits)
 {
     if (!g || g.nodes() == 0) return least_peak(g);
-    limits.schedules.floor = larger(limits.schedules.floor, order_lower_bound(g));
+    if (limits.bound == 0) limits.bound = order_lower_bound(g);
+    limits.schedules.floor = larger(limits.schedules.floor, limits.bound);
     order_incumbent incumbent(g, least_peak(g, limits.schedules));
     if (incumbent.is_settled()) return incumbent.best();
 
@@ -112,6 +115,7 @@ SUBLET_DECL node_order order(order_graph const& g, order_limits limits)
         return incumbent.best();
     }
     limits.schedules.floor = incumbent.best().lower_bound;
+    limits.bound = 0; // of other nodes
     order_incumbent of_parts(parts.graph, least_peak(parts.graph, limits.schedules));
     if (limits.work != 0 && !of_parts.is_settled()) search_in_rounds(parts.graph, of_parts, limits);
     incumbent.raise_bound(of_parts.best().lower_bound);

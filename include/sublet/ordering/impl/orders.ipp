@@ -172,7 +172,7 @@ SUBLET_DECL exact_node_order exact_order(order_graph const& g, std::vector<node_
     if (!start.empty()) result.order = start;
     byte_count const start_peak = peak_of(g, result.order);
     result.peak = start_peak;
-    result.lower_bound = order_lower_bound(g);
+    result.lower_bound = limits.bound != 0 ? limits.bound : order_lower_bound(g);
     limits.floor = larger(limits.floor, result.lower_bound);
     if (result.peak <= limits.floor) return result;
 
