@@ -182,7 +182,8 @@ private:
     std::vector<unsigned char> use_;
     std::vector<byte_union> unions_; // by node, two: with ranges that cover it, with begins under it
     byte_unions intervals_;
-    std::vector<interval> cursors_;
+    std::vector<byte_count> begins_;     // of the query, by union: of the interval that is next
+    std::vector<std::uint32_t> cursors_; // and its number
     std::uint64_t visits_ = 0, step_cost_ = 1;
 };
 

@@ -76,29 +76,42 @@ SUBLET_DECL byte_count placed_by_range::lowest_gap(buffer_id b, byte_count size,
 {
     if (size > ceiling) return no_offset;
     byte_count const highest = ceiling - size;
+    begins_.clear();
     cursors_.clear();
-    for_each_conflicting_union(b, [this](byte_union s) { cursors_.push_back(intervals_[s.lowest]); });
-    visits_ += step_cost_ * cursors_.size();
-    std::uint64_t const stop =
-        is_limited ? visits_ + step_cost_ * (16 * cursors_.size() + 128) : ~std::uint64_t{0};
+    for_each_conflicting_union(b, [this](byte_union s) {
+        begins_.push_back(intervals_[s.lowest].begin);
+        cursors_.push_back(s.lowest);
+    });
+    std::size_t const n = cursors_.size();
+    visits_ += step_cost_ * n;
+    std::uint64_t const stop = is_limited ? visits_ + step_cost_ * (16 * n + 128) : ~std::uint64_t{0};
 
     // Each union in turn raises the buffer above what overlaps it, until none of them does.
     byte_count at = 0;
-    for (std::size_t i = 0, unchanged = 0; unchanged < cursors_.size();
-         i = i + 1 < cursors_.size() ? i + 1 : 0) {
-        interval& next = cursors_[i];
+    byte_count* const begins = begins_.data();
+    for (std::size_t i = 0, unchanged = 0; unchanged < n; i = i + 1 < n ? i + 1 : 0) {
+        std::size_t const from = i, last = smaller(n, i + (n - unchanged));
+        while (i != last && begins[i] >= at + size) ++i; // most do not overlap it
+        unchanged += i - from;
+        if (i == last) {
+            --i;
+            continue;
+        }
         ++unchanged;
-        while (next.begin < at + size) {
+        std::uint32_t& number = cursors_[i];
+        while (begins[i] < at + size) {
+            interval const& next = intervals_[number];
             if (next.end > at) {
                 bool const is_over_limit = visits_ >= stop;
-                at = align_up(is_over_limit ? top(b) : next.end, alignment);
+                at = is_over_limit ? top(b) : next.end;
+                if (alignment != 1) at = align_up(at, alignment);
                 if (at > highest) return no_offset;
                 if (is_over_limit) return at;
                 unchanged = 1;
             }
             visits_ += step_cost_;
-            if (next.above == none) next.begin = no_offset;
-            else next = intervals_[next.above];
+            number = next.above;
+            begins[i] = number == none ? no_offset : intervals_[number].begin;
         }
     }
     return at;
