@@ -133,8 +133,12 @@ SUBLET_DECL plan_in_schedule place_in_schedule(snapshot const& p, dependence_gra
     // Offsets may need more than the bytes that are live: then others as short may need less.
     std::uint64_t const longest = chosen->makespan;
     int tries = 8;
+    std::vector<capped_schedule const*> placed{chosen};
     auto try_other = [&](capped_schedule const& other) {
         if (other.makespan > longest || other.bytes >= result.bytes || tries-- <= 0) return;
+        for (capped_schedule const* earlier : placed)
+            if (earlier->start == other.start) return; // one by path may be on the curve, too
+        placed.push_back(&other);
         place_chosen(p, g, steps, other, problem, buffer_of, role, work, result);
     };
     for (std::size_t i = curve.points().size(); i-- != 0;)
