@@ -84,8 +84,11 @@ TEST_CASE("where each step runs once, control flow is refused")
     check_runs_once("plan_concurrent", [](snapshot const& p) { (void)plan_concurrent(p, eights); });
     check_runs_once("plan_with_handoffs", [](snapshot const& p) { (void)plan_with_handoffs(p, eights, {}); });
     check_runs_once("schedules", [](snapshot const& p) { (void)schedules(p, eights); });
-    check_runs_once("check_schedule",
-                    [](snapshot const& p) { (void)check_schedule(p, step_schedule(), eights, {}); });
+    check_runs_once("check_schedule", [](snapshot const& p) {
+        step_schedule none;
+        none.steps.resize(p.steps());
+        (void)check_schedule(p, none, eights, {});
+    });
     check_runs_once("plan_symbolic", [](snapshot const& p) { (void)plan_symbolic(p, batches); });
     check_runs_once("advise_memory", [](snapshot const& p) { (void)advise_memory(p, eights); });
     check_runs_once("check_plan", [&](snapshot const& p) { (void)check_plan(p, plan, eights); });

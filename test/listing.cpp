@@ -248,6 +248,8 @@ TEST_CASE("checkers, orders and reports take a listing, and have its names")
     counterexample const why = check_plan(list, broken).error();
     CHECK(printed(why).find("'image'") != std::string::npos);
     CHECK(printed(why).find("'grow'") != std::string::npos);
+    CHECK(printed(list.names()(list.id(&big))) == "big");
+    CHECK(printed(list.step_names()(0)) == "grow");
 
     std::ostringstream table, rows;
     write_why_peak(table, why_peak(list.program(), planned.plan),

@@ -463,9 +463,9 @@ public:
         if (detail::id_text const text = facts_.text_of(v); !text.empty()) why.name(as, text);
     }
 
-    /// A function from values to their names, for reports. Without a name it is the handle, if that is a
-    /// string, a character, a number or a pointer, in hexadecimal; else the id.
-    /// It refers to this listing.
+    /// A function from values to their names, ranges of char that print, for reports. Without a name it is
+    /// the handle, if that is a string, a character, a number or a pointer, in hexadecimal; else the id. It
+    /// refers to this listing.
     [[nodiscard]] auto names() const&
     {
         return [this](value_id v) {

@@ -36,7 +36,7 @@ namespace sublet {
 struct planned_with_handoffs : planned_memory {
     table<step_id, step_time> schedule;    ///< the accepted one; empty if there is no plan
     std::vector<byte_count> handoff_bytes; ///< by hand-off of the plan: bytes passed on
-    byte_count bytes_without = 0;          ///< of the plan for every schedule
+    byte_count bytes_without = 0;          ///< of the plan for every schedule that keeps the groups
     std::uint64_t makespan = 0;            ///< the accepted one
     std::uint64_t least_makespan = 0;      ///< no schedule for the workers is shorter
     byte_count least_bytes = 0;            ///< no schedule has fewer live bytes at its peak
@@ -57,9 +57,10 @@ struct planned_with_handoffs : planned_memory {
 ///             longest path, and for fewer workers, are candidates, so more workers do not need more bytes
 ///             within the same `longest`, up to the minimum gain, what offsets need above the live bytes, and
 ///             the work that `options.effort` allows.
-///             A given `schedule` is accepted as it is. With groups the given hand-offs are followed by
-///             those of an accepted schedule between sections, so every execution that keeps all hand-offs
-///             keeps the groups.
+///             A given `schedule` is accepted as it is, for the durations, workers and groups that are given
+///             with it. With groups the given hand-offs are followed by those of an accepted schedule between
+///             sections, so every execution that keeps all hand-offs keeps the groups; hand-offs for storage
+///             may imply some of these. The bounds are those without groups.
 ///             Error: over_time if the shortest schedule that is found is longer than `longest`, over_budget
 ///             if the arenas exceed `most_bytes`; `least_makespan` and `least_bytes` are bounds. Those of
 ///             check_schedule(), if a schedule is given, and those of schedules(), if groups are.

@@ -30,7 +30,7 @@ namespace sublet {
 /// Schedules of one program; false, with the reason, if there are none.
 struct schedule_curve : verdict {
     std::vector<step_schedule> points; ///< the makespan ascends, and the live bytes descend
-    std::uint64_t least_makespan = 0;  ///< no schedule for the workers is shorter: work and critical path
+    std::uint64_t least_makespan = 0;  ///< no schedule for the workers is shorter, also without groups
     byte_count least_bytes = 0;        ///< no schedule has fewer live bytes at its peak
     char const* unit = nullptr;        ///< as in plan_report
 

@@ -437,6 +437,10 @@ TEST_CASE("a fault of a schedule names its steps and times")
     CHECK(printed(w) == "step 4 runs on worker 3, and there are only 2");
     w = {fault::over_group, counterexample::timing{.step = 4, .start = 3, .end = 2, .most = 2, .of = 1}};
     w.name_step(4, "fetch");
+    counterexample const crossed{fault::over_group,
+                                 counterexample::timing{.step = 4, .other = 2, .most = 1, .of = 1}};
+    CHECK(printed(crossed) == "no order was found that keeps group 1: step 4 begins a section before that of "
+                              "step 2 has ended, and at most 1 may run at once");
     CHECK(printed(w) ==
           "step 'fetch' begins a section of group 1 at 3, while 2 others run, and at most 2 may "
           "run at once");

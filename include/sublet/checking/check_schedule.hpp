@@ -24,11 +24,12 @@ namespace sublet {
 /// from the beginning and an output to the end. A result that may be written in place is live from the end of
 /// its step, if its operand is live until then and no smaller: a plan may do worse.
 ///
-/// Requires:   as check_concurrent_plan(); every duration is at least 1; sections name steps.
-/// Ensures:    the first fault in this order: a plan of another program, if there are not as many times as
-///             steps; an unclear view; what step_order.hpp finds; too_early and busy_worker, by step;
-///             over_group, by group and time; over_time, if it does not take the time that it claims;
-///             over_budget, if it needs more live bytes. Other limits in `wanted` are not looked at.
+/// Requires:   as check_concurrent_plan(); as many times as steps; every duration is at least 1; sections
+///             name steps.
+/// Ensures:    the first fault in this order: an unclear view; what step_order.hpp finds; too_early and
+///             busy_worker, by step; over_group, by group and time; over_time, if it does not take the time
+///             that it claims; over_budget, if it needs more live bytes. Other limits in `wanted` are not
+///             looked at.
 /// Complexity: O(n log n + V + E + steps + touches) time and memory, n = values + steps + those of sections.
 /// Throws:     precondition_error where a requirement is broken.
 [[nodiscard]] verdict check_schedule(snapshot const& p, step_schedule const& schedule,

@@ -360,7 +360,7 @@ enum class slot_choice : std::uint8_t {
     caffe2_sized
 };
 
-/// Step `to` begins after step `from` has ended, because of storage and not because of data.
+/// Step `to` begins after step `from` has ended, because of storage or of a group and not because of data.
 struct handoff {
     step_id from = no_step; ///< the step that ends first
     step_id to = no_step;   ///< the step that begins afterwards

@@ -44,7 +44,7 @@ struct step_edges {
         overwrite, ///< it writes what the other reads or writes: an anti or an output dependence
         control,   ///< an edge of the program, or steps of one node
         given,     ///< a hand-off that the caller gave
-        handoff    ///< it reuses bytes that the other touches
+        handoff    ///< it reuses bytes that the other touches, or begins a section of a group after another
     };
 
     /// `to` begins after `from` has ended.

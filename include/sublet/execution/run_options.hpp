@@ -70,7 +70,7 @@ struct run_report {
     std::size_t steps = 0;      ///< that ran
     std::size_t workers = 1;  ///< threads, or streams
     std::size_t waits = 0;    ///< pairs of steps that are ordered by a wait; on streams: wait commands
-    std::size_t handoffs = 0; ///< the pairs that are ordered because of memory only
+    std::size_t handoffs = 0; ///< the pairs that are ordered by memory or groups only
     std::size_t events = 0;   ///< recorded and waited for between streams
 };
 

@@ -191,7 +191,9 @@ SUBLET_DECL verdict check_schedule(snapshot const& p, step_schedule const& sched
     plan_options const& options = *asked;
     detail::expect_steps_run_once(p);
     detail::plan_requirements const required = detail::derive_requirements(p, options);
-    if (schedule.steps.size() != p.steps()) return counterexample{fault::foreign_plan};
+    SUBLET_EXPECTS(schedule.steps.size() == p.steps(),
+                   "sublet: the schedule has times for % steps, but the program has %", schedule.steps.size(),
+                   p.steps());
     if (auto const unclear = detail::misnamed_view(p, required)) return unclear;
     detail::step_order const order = detail::order_of_steps(p, required, wanted.handoffs);
     std::optional<counterexample> fact = order.fault;

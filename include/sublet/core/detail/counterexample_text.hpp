@@ -308,6 +308,14 @@ private:
     }
     void write(typename Why::timing const& t)
     {
+        if (why_.what == fault::over_group && t.other != no_step) {
+            out_ << "no order was found that keeps group " << t.of << ": ";
+            step(t.step);
+            out_ << " begins a section before that of ";
+            step(t.other);
+            out_ << " has ended, and at most " << t.most << " may run at once";
+            return;
+        }
         step(t.step);
         switch (why_.what) {
         case fault::too_early:

@@ -49,6 +49,13 @@ public:
     {
         return text_.empty() ? digits_ + sizeof digits_ : text_.data() + text_.size();
     }
+    template <class Stream>
+        requires requires(Stream& out) { out << 'c'; }
+    friend Stream& operator<<(Stream& out, id_text const& text)
+    {
+        for (char one : text) out << one;
+        return out;
+    }
 
 private:
     void set_digits(std::uint64_t number, unsigned base)

@@ -289,6 +289,7 @@ SUBLET_DECL planned_with_handoffs plan_in_groups(snapshot const& p, plan_options
     }
     auto const duration = wanted.duration.tabulate(p.steps(), "duration");
     dependence_graph const g = dependences(p, dependences_of(options, wanted.handoffs));
+    std::uint64_t const critical_path = parallel_schedule(g, wanted.duration).critical_path;
     for (std::size_t i = 0; i != found.points.size() && i != 4; ++i) {
         handoff_options own = wanted;
         own.groups.clear();
@@ -299,6 +300,8 @@ SUBLET_DECL planned_with_handoffs plan_in_groups(snapshot const& p, plan_options
         if (!result.figures.refute(between)) return result;
         for (handoff h : between.handoffs) own.handoffs.push_back(h);
         result = plan_without_groups(p, options, own);
+        result.critical_path = critical_path; // of the program, without what groups add
+        result.least_makespan = least_makespan(duration, wanted.workers, critical_path);
         if (result || result.error().what != fault::over_budget) break;
     }
     return result;

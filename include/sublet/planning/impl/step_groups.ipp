@@ -118,12 +118,19 @@ SUBLET_DECL std::optional<counterexample> over_group(schedule_problem const& pro
         for (buffer_id b : problem.begins[sequence[i]]) {
             if (problem.pool[b] < problem.first_group || left[b] != problem.ended_by[b].size()) continue;
             std::uint32_t const group = problem.pool[b] - problem.first_group;
-            if (open[group]++ == groups[group].at_once)
-                return counterexample{fault::over_group, counterexample::timing{.step = sequence[i],
-                                                                                .start = i,
-                                                                                .end = groups[group].at_once,
-                                                                                .most = groups[group].at_once,
-                                                                                .of = group}};
+            if (open[group]++ != groups[group].at_once) continue;
+            step_id unfinished = no_step; // the next one of a section that has begun
+            for (std::size_t later = i + 1; later != sequence.size() && unfinished == no_step; ++later)
+                for (buffer_id other : problem.begins[sequence[later]])
+                    if (other != b && problem.pool[other] == problem.pool[b] &&
+                        left[other] != problem.ended_by[other].size())
+                        unfinished = sequence[later];
+            return counterexample{fault::over_group, counterexample::timing{.step = sequence[i],
+                                                                            .other = unfinished,
+                                                                            .start = i,
+                                                                            .end = groups[group].at_once,
+                                                                            .most = groups[group].at_once,
+                                                                            .of = group}};
         }
         for (buffer_id b : problem.ends[sequence[i]])
             if (--left[b] == 0 && problem.pool[b] >= problem.first_group)
