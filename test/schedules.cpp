@@ -533,6 +533,9 @@ TEST_CASE("what cannot be kept is said with the step that shows it")
     CHECK_THROWS_WITH_AS((void)plan_with_handoffs(list, wanted),
                          "sublet: the schedule has times for 1 steps, but the program has 3",
                          precondition_error);
+    wanted.schedule = table<step_id, step_time>(std::vector<step_time>{{0, 0}, {1, 0}, {no_limit, 0}});
+    CHECK_THROWS_WITH_AS((void)plan_with_handoffs(list, wanted), "sublet: step 2 ends beyond 64 bits",
+                         precondition_error);
     wanted.schedule.clear();
     wanted.groups = {step_group{{{step_id{3}}}, 1}};
     CHECK_THROWS_WITH_AS((void)schedules(list, wanted),
@@ -543,6 +546,63 @@ TEST_CASE("what cannot be kept is said with the step that shows it")
     wanted.groups = {step_group{{{step_id{1}}, {step_id{1}}}, 1}};
     CHECK_THROWS_WITH_AS((void)schedules(list, wanted), "sublet: step 1 is twice in group 0",
                          precondition_error);
+}
+
+TEST_CASE("steps of several nodes may alternate, and the bound on bytes allows that")
+{
+    // Two nodes of two steps: 0 makes a, 1 makes b; 2 reads a, 3 reads b. One node after the other needs
+    // both.
+    std::vector<std::vector<node_id>> const next(2);
+    auto const p = tasks(
+        2, 2, [&](node_id n) -> auto const& { return next[n]; },
+        [](node_id n, effect_sink& sink) {
+            for (value_id v : {0, 1}) {
+                if (n == 0) sink.def(v);
+                else sink.use(v);
+                if (v == 0) sink.next_step();
+            }
+        });
+    plan_options const options{.bytes = byte_count{100}};
+    handoff_options wanted{.duration = std::vector<std::uint64_t>{1, 1, 5, 1}, .workers = 1};
+    wanted.handoffs = {{step_id{2}, step_id{1}}};
+    schedule_curve const curve = schedules(p, options, wanted);
+    REQUIRE(curve);
+    CHECK(curve.points.back().live_bytes == 100);
+    CHECK(curve.least_bytes == 100);
+    CHECK(plan_with_handoffs(p, options, wanted).least_bytes == 100);
+}
+
+TEST_CASE("in groups within bytes a plan is refused only if no schedule that was found has one")
+{
+    unsigned refused = 0, made = 0;
+    for (std::uint32_t seed = 0; seed != rounds(400); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_tasks const tasks = draw(pick, seed, seed % 4 == 0);
+        auto const takes = draw_durations(pick, tasks, 1 + seed % 4);
+        handoff_options wanted{.duration = takes, .workers = 1 + pick.below(3)};
+        wanted.groups = draw_groups(pick, tasks.tasks.size());
+        schedule_curve const curve = schedules(tasks.program(), tasks.options(), wanted);
+        if (!curve) continue;
+        wanted.most_bytes = curve.points[pick.below(static_cast<unsigned>(curve.points.size()))].live_bytes;
+        schedule_curve const within = schedules(tasks.program(), tasks.options(), wanted);
+        auto const planned = plan_with_handoffs(tasks.program(), tasks.options(), wanted);
+        CHECK(planned.handoff_bytes.size() == planned.plan.handoffs.size());
+        if (planned) {
+            ++made;
+            CHECK(planned.report().arena_bytes <= wanted.most_bytes);
+            continue;
+        }
+        ++refused;
+        CHECK(planned.error().what == fault::over_budget);
+        for (std::size_t i = 0; i != std::min<std::size_t>(within.points.size(), 4); ++i) {
+            wanted.schedule = within.points[i].steps;
+            CHECK(!plan_with_handoffs(tasks.program(), tasks.options(), wanted));
+        }
+    }
+    if (rounds(400) < 400) return;
+    CHECK(refused > 0);
+    CHECK(made > 200);
 }
 
 TEST_CASE("the empty program has one schedule, of no steps")

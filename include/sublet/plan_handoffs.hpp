@@ -34,7 +34,7 @@ namespace sublet {
 
 /// A plan with hand-offs; `plan.handoffs` has them.
 struct planned_with_handoffs : planned_memory {
-    table<step_id, step_time> schedule;    ///< the accepted one; empty if there is no plan
+    table<step_id, step_time> schedule;    ///< the accepted one, also if its plan exceeds a limit
     std::vector<byte_count> handoff_bytes; ///< by hand-off of the plan: bytes passed on
     byte_count bytes_without = 0;          ///< of the plan for every schedule that keeps the groups
     std::uint64_t makespan = 0;            ///< the accepted one

@@ -55,7 +55,7 @@ struct schedule_curve : verdict {
 ///             groups with each section run through; over_budget, over_time or over_capacity if what is found
 ///             exceeds these limits.
 /// Complexity: order() with a sixteenth of its work, and list schedules of 10^6 steps together (at least
-///             four), in O(edges + touches log steps) each; `options.effort` scales both.
+///             four), in O(edges + touches log steps + groups steps) each; `options.effort` scales both.
 /// Throws:     precondition_error if a precondition of a stage is violated.
 [[nodiscard]] schedule_curve schedules(snapshot const& p, plan_options const& options,
                                        handoff_options const& wanted = {});

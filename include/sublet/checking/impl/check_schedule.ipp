@@ -28,7 +28,8 @@ public:
         auto const duration = wanted.duration.tabulate(p.steps(), "duration");
         for (step_id s = 0; s != p.steps(); ++s) {
             SUBLET_EXPECTS(duration[s] != 0, "sublet: step % has duration 0", s);
-            end_.push_back(sum_fits(times_[s].start, duration[s]) ? times_[s].start + duration[s] : no_limit);
+            SUBLET_EXPECTS(sum_fits(times_[s].start, duration[s]), "sublet: step % ends beyond 64 bits", s);
+            end_.push_back(times_[s].start + duration[s]);
         }
     }
 
@@ -129,6 +130,14 @@ private:
         return std::nullopt;
     }
 
+    bool may_overwrite(value_id in, value_id out) const
+    {
+        return required_.is_planned(in) && required_.is_planned(out) &&
+               !has_role(required_.class_role[in], value_role::output) &&
+               required_.bytes[in] >= required_.bytes[out] && required_.pinned[in] == no_offset &&
+               (required_.pool[in] == required_.pool[out] || !options_.pool_choices.empty());
+    }
+
     /// Saturated.
     byte_count live_bytes() const
     {
@@ -145,7 +154,7 @@ private:
             for (overwrite o : p_.overwrites()) {
                 value_id const in = required_.root[o.in], out = required_.root[o.out];
                 if (in != out && end[in] == end_[o.step] && begin[out] == times_[o.step].start &&
-                    required_.bytes[in] >= required_.bytes[out])
+                    may_overwrite(in, out))
                     begin[out] = end_[o.step];
             }
         std::vector<sort_key> events; // {time, 1 for a begin, root}

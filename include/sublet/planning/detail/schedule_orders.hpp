@@ -14,10 +14,12 @@
 
 namespace sublet::detail {
 
-/// Bytes that are live while the first step of an order runs, and in a schedule need not be: of given buffers
-/// that nothing touches, or that a step reads early.
-[[nodiscard]] byte_count only_at_first(snapshot const& p, plan_options const& options,
-                                       memory_plan const& plan);
+/// Bytes that every schedule needs, if every order of the nodes needs `of_orders`. Less, for what is live
+/// while the first step of an order runs, and in a schedule need not be: given buffers that nothing touches,
+/// or that a step reads early. If nodes have several steps, between which others may run in a schedule, the
+/// most that one step touches.
+[[nodiscard]] byte_count least_in_schedules(snapshot const& p, plan_options const& options,
+                                            memory_plan const& plan, byte_count of_orders);
 
 /// The listed order, and unless it is given one with a low peak; `least` becomes bytes that every order
 /// needs. None, if `enough` bytes, unless that is no_limit, are within so many thousandths of these.

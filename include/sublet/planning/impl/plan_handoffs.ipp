@@ -117,7 +117,7 @@ SUBLET_DECL void take_sequence(snapshot const& p, plan_options const& options, h
     for (std::uint64_t takes : duration) all += takes;
     bool const is_within_time = wanted.longest == 0 ? wanted.workers == 1 : all <= wanted.longest;
     bool const is_too_high = result && result.figures.arena_bytes > wanted.most_bytes;
-    if (!is_within_time && !is_too_high) return;
+    if (!is_within_time && (!is_too_high || wanted.longest != 0)) return;
     planned_memory alone = plan_memory(p, options);
     if (!alone || (result && alone.figures.arena_bytes >= result.figures.arena_bytes)) return;
 
@@ -180,7 +180,7 @@ SUBLET_DECL plan_in_schedule accepted_schedule(snapshot const& p, plan_options c
     request.orders =
         orders_for_schedules(p, options, is_placed && wanted.longest == 0 ? result.bytes_without : no_limit,
                              has_most ? 0 : wanted.minimum_gain, result.least_bytes);
-    result.least_bytes -= smaller(result.least_bytes, only_at_first(p, options, result.plan));
+    result.least_bytes = least_in_schedules(p, options, result.plan, result.least_bytes);
     request.least = result.least_bytes;
     table<step_id, std::uint64_t> given;
     for (step_time at : wanted.schedule) given.push_back(at.start);
@@ -227,6 +227,7 @@ SUBLET_DECL planned_with_handoffs plan_without_groups(snapshot const& p, plan_op
     bool const is_placed = result || result.error().what == fault::over_capacity;
     if (!is_placed && result.error().what != fault::clash) return result; // hand-offs may resolve two pins
     result.bytes_without = result.figures.arena_bytes;
+    result.handoff_bytes.assign(plan.handoffs.size(), 0);
 
     placement const now = placement_of(plan, result.figures);
     placement_problem problem = problem_of(plan, options);
@@ -297,7 +298,10 @@ SUBLET_DECL planned_with_handoffs plan_in_groups(snapshot const& p, plan_options
         table<step_id, std::uint64_t> start;
         for (step_time at : own.schedule) start.push_back(at.start);
         handoff_set const between = handoffs_of_groups(g, duration, wanted.groups, start);
-        if (!result.figures.refute(between)) return result;
+        if (!between) {
+            result.figures.refute(between);
+            return result;
+        }
         for (handoff h : between.handoffs) own.handoffs.push_back(h);
         result = plan_without_groups(p, options, own);
         result.critical_path = critical_path; // of the program, without what groups add

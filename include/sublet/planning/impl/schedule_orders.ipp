@@ -10,8 +10,33 @@
 
 namespace sublet::detail {
 
-SUBLET_DECL byte_count only_at_first(snapshot const& p, plan_options const& options, memory_plan const& plan)
+/// Without what is read early, or made in place of an operand.
+SUBLET_DECL byte_count most_touched(snapshot const& p, memory_plan const& plan)
 {
+    table<buffer_id, step_id> counted_at(plan.buffers.size(), no_step);
+    auto const results = csr_rows<step_id, value_id>::gathered(p.steps(), [&](auto add) {
+        for (overwrite o : p.overwrites()) add(o.step, o.out);
+    });
+    byte_count most = 0;
+    for (step_id s = 0; s != p.steps(); ++s) {
+        for (value_id v : results[s])
+            if (plan.buffer_of[v] != no_buffer) counted_at[plan.buffer_of[v]] = s;
+        byte_count sum = 0;
+        for (touch t : p.touches(s)) {
+            buffer_id const b = plan.buffer_of[t.value];
+            if (b == no_buffer || t.kind == touch::access::use_early || counted_at[b] == s) continue;
+            counted_at[b] = s;
+            sum = sum_fits(sum, plan.buffers[b].size) ? sum + plan.buffers[b].size : no_limit;
+        }
+        most = larger(most, sum);
+    }
+    return most;
+}
+
+SUBLET_DECL byte_count least_in_schedules(snapshot const& p, plan_options const& options,
+                                          memory_plan const& plan, byte_count of_orders)
+{
+    if (p.steps() != p.nodes()) return smaller(of_orders, most_touched(p, plan));
     enum : unsigned char { given = 1, touched = 2, early = 4 };
     table<buffer_id, unsigned char> marks(plan.buffers.size(), 0);
     auto mark = [&](value_id v, unsigned char with) {
@@ -27,7 +52,7 @@ SUBLET_DECL byte_count only_at_first(snapshot const& p, plan_options const& opti
     for (buffer_id b = 0; b != marks.size(); ++b)
         if ((marks[b] & given) != 0 && ((marks[b] & early) != 0 || marks[b] == given))
             sum += plan.buffers[b].size;
-    return sum;
+    return of_orders - smaller(of_orders, sum);
 }
 
 SUBLET_DECL std::vector<std::vector<node_id>>

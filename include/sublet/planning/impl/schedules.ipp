@@ -34,23 +34,22 @@ SUBLET_DECL counterexample exceeded_limit(snapshot const& p, schedule_problem co
                                           capped_curve const& found,
                                           std::vector<capped_schedule> const& by_path)
 {
-    capped_curve all;
-    for (capped_schedule const& schedule : by_path) all.offer(schedule);
-    std::optional<counterexample> grouped;
-    bool keeps_groups = false;
+    capped_curve all; // that keep the groups
+    if (request.groups.empty())
+        for (capped_schedule const& schedule : by_path) all.offer(schedule);
+    std::optional<counterexample> crossed;
     table<step_id, std::uint64_t> const equal(p.steps(), 0);
     for (std::vector<step_id> const& reference : reference_sequences(p, problem, request)) {
         std::optional<counterexample> fact = over_group(problem, request.groups, reference);
-        keeps_groups = keeps_groups || !fact;
-        if (!grouped) grouped = std::move(fact);
-        all.offer(schedule_within(problem, reference, 1, equal));
+        if (!fact) all.offer(schedule_within(problem, reference, 1, equal));
+        else if (!crossed) crossed = std::move(fact);
     }
-    if (!keeps_groups && grouped) return *grouped;
+    if (all.points().empty()) return *crossed;
     capped_schedule const& lowest = all.points().back();
     if (lowest.bytes > request.most)
         return {fault::over_budget, counterexample::place{.end = lowest.bytes, .needed = request.most}};
-    for (pool_id pool = 0; pool != placed.pools.size() && pool != lowest.of_pool.size(); ++pool)
-        if (lowest.of_pool[pool] > placed.pools[pool].capacity)
+    for (pool_id pool = 0; pool != placed.pools.size() && pool < problem.first_group; ++pool)
+        if (pool < lowest.of_pool.size() && lowest.of_pool[pool] > placed.pools[pool].capacity)
             return {fault::over_capacity, counterexample::place{.pool = pool,
                                                                 .end = lowest.of_pool[pool],
                                                                 .needed = placed.pools[pool].capacity}};
@@ -115,7 +114,7 @@ SUBLET_DECL schedule_curve schedules(snapshot const& p, plan_options const& give
     request.is_curve = true;
     request.groups = wanted.groups;
     request.orders = detail::orders_for_schedules(p, options, no_limit, 0, result.least_bytes);
-    result.least_bytes -= detail::smaller(result.least_bytes, detail::only_at_first(p, options, plan));
+    result.least_bytes = detail::least_in_schedules(p, options, plan, result.least_bytes);
     detail::schedule_problem steps = detail::schedule_problem_of(
         g, detail::concurrent_lifetimes(p, g, problem.buffers.size(), plan.buffer_of, role), std::move(size),
         std::move(pool), duration);
