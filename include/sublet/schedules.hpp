@@ -7,7 +7,7 @@
 ///     auto curve = sublet::schedules(list, {.workers = 4});
 ///     std::cout << curve;                                        // a line for each schedule
 ///     if (auto const* point = curve.within_bytes(6'000'000'000))
-///         plan(sublet::plan_with_handoffs(list, {.workers = 4, .schedule = point->steps}));
+///         std::cout << sublet::plan_with_handoffs(list, {.workers = 4, .schedule = point->steps});
 ///
 ///     live bytes │ x                 no schedule that was found beats another in both: more time, fewer
 ///     bytes.

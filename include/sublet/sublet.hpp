@@ -28,7 +28,7 @@
 #include <sublet/core/errors.hpp>             // sentences for broken preconditions  precondition_error
 #include <sublet/listing.hpp>                 // a program by your own handles       listing<tensor*>
 #include <sublet/core/plan.hpp>               // options of a plan, and the plan     plan_options, memory_plan
-#include <sublet/core/schedule.hpp>           // when steps run; what it has to keep step_schedule, step_group
+#include <sublet/core/schedule.hpp>           // schedules, groups of steps          step_schedule, step_group
 #include <sublet/core/symbolic_plan.hpp>      // the same for any batch size         symbolic_plan
 #include <sublet/planning/planned_memory.hpp> // a plan and its report               planned_memory
 #include <sublet/planning/spills.hpp>         // a program with copies, recomputed    spilled_program
