@@ -9,11 +9,10 @@
 ///     if (auto const* point = curve.within_bytes(6'000'000'000))
 ///         std::cout << sublet::plan_with_handoffs(list, {.workers = 4, .schedule = point->steps});
 ///
-///     live bytes │ x                 no schedule that was found beats another in both: more time, fewer
-///     bytes.
-///                │   x               The bounds are the axes: no schedule for the workers is shorter than
-///                │      x     x      `least_makespan`, and none has fewer live bytes than `least_bytes`
-///                └───────────────── makespan
+///     live bytes │ x              no schedule that was found beats another in both: more time, fewer bytes.
+///                │   x            The bounds are the axes: no schedule for the workers is shorter than
+///                │      x     x   `least_makespan`, and none has fewer live bytes than `least_bytes`
+///                └──────────────── makespan
 
 #include <sublet/core/counterexample.hpp>
 #include <sublet/core/internal/text.hpp>
