@@ -59,8 +59,7 @@ reference_sequences(snapshot const& p, schedule_problem const& problem, schedule
 
 /// The placement in the schedule of fewest bytes within the makespan, or of the shortest within the bytes.
 ///
-/// Ensures: without a limit on bytes, never a longer makespan than that of list schedules by the longest
-/// path,
+/// Ensures: without a limit on bytes, never a longer makespan than that of list schedules by the longest path,
 ///          nor within it more bytes live at any time.
 [[nodiscard]] plan_in_schedule place_in_schedule(snapshot const& p, dependence_graph const& g,
                                                  placement_problem& problem,
