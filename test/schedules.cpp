@@ -496,6 +496,74 @@ TEST_CASE("of 64 chains two at once take the bytes of two, and little more time 
     }
 }
 
+TEST_CASE("a result takes bytes beside an operand that it may not be written over")
+{
+    auto const p = sequence(2, 2, [](step_id s, effect_sink& sink) {
+        if (s == 1) sink.use(0);
+        sink.def(+s);
+        if (s == 1) sink.may_overwrite(0, 1);
+    });
+    auto is_valid = [&](plan_options const& options, byte_count live) {
+        step_schedule const claimed{
+            table<step_id, step_time>(std::vector<step_time>{{0, 0}, {1, 0}}), 2, live, {}};
+        verdict const found = check_schedule(p, claimed, options, {});
+        if (!found) CHECK(found.error().what == fault::over_budget);
+        return bool{found};
+    };
+    plan_options options{.bytes = byte_count{100}};
+    CHECK(is_valid(options, 100));
+    CHECK_FALSE(is_valid(options, 99));
+    options.in_place = false;
+    CHECK(is_valid(options, 200));
+    CHECK_FALSE(is_valid(options, 199));
+    options.in_place = true;
+    auto needs_both = [&](plan_options const& changed) {
+        CHECK(is_valid(changed, 200));
+        CHECK_FALSE(is_valid(changed, 199));
+    };
+    plan_options kept = options, apart = options, pinned = options, grows = options;
+    kept.role = std::vector{value_role::output, value_role::intermediate};
+    needs_both(kept);
+    apart.pool = std::vector<pool_id>{0, 1};
+    needs_both(apart);
+    pinned.pinned = std::vector<byte_count>{64, no_offset};
+    needs_both(pinned);
+    grows.bytes = std::vector<byte_count>{99, 101};
+    needs_both(grows);
+    plan_options unsized = options; // the operand needs no planned bytes, and has none to give
+    unsized.bytes = std::vector<byte_count>{no_size, 100};
+    CHECK(is_valid(unsized, 100));
+    CHECK_FALSE(is_valid(unsized, 99));
+}
+
+TEST_CASE("of several limits the one is named that no schedule keeps")
+{
+    // Three chains of two steps, 8 bytes a value.
+    auto const p = sequence(6, 6, [](step_id s, effect_sink& sink) {
+        if (s % 2 == 1) sink.use(value_id{s - 1});
+        sink.def(+s);
+    });
+    step_group const three{{{step_id{0}, step_id{1}}, {step_id{2}, step_id{3}}, {step_id{4}, step_id{5}}}, 3};
+    plan_options options{.bytes = byte_count{8}};
+    handoff_options wanted{.workers = 2, .longest = 1};
+    for (bool has_groups : {false, true}) { // a pool without buffers exceeds no capacity
+        wanted.groups.clear();
+        if (has_groups) wanted.groups = {three};
+        options.pools = {{}, {.capacity = 0}};
+        CHECK(schedules(p, options, wanted).error() ==
+              counterexample{fault::over_time, counterexample::place{.end = 3, .needed = 1}});
+        options.pools = {{.capacity = 15}};
+        CHECK(schedules(p, options, wanted).error() ==
+              counterexample{fault::over_capacity, counterexample::place{.end = 16, .needed = 15}});
+        options.pools.clear();
+        wanted.most_bytes = 15;
+        CHECK(schedules(p, options, wanted).error() ==
+              counterexample{fault::over_budget, counterexample::place{.end = 16, .needed = 15}});
+        CHECK(plan_with_handoffs(p, options, wanted).error().what == fault::over_budget);
+        wanted.most_bytes = no_limit;
+    }
+}
+
 TEST_CASE("what cannot be kept is said with the step that shows it")
 {
     listing<char const*> list;

@@ -84,8 +84,7 @@ struct capped_schedule {
 /// Requires:   `reference` names every step once, each after its predecessors; at least one worker; with caps
 ///             all buffers together have less than 2^63 bytes.
 /// Ensures:    found if the reference order in sequence is within the caps; what is given and not touched
-///             counts before the first step only. With one worker and equal ranks
-///             the schedule is that order.
+///             counts before the first step only. With one worker and equal ranks the schedule is that order.
 /// Complexity: O(edges + touches log steps + steps log steps), and for each step that ends a look at up to 32
 ///             ready steps that do not fit.
 [[nodiscard]] capped_schedule schedule_within(schedule_problem const& problem,
