@@ -77,13 +77,13 @@ double timed(std::size_t runs, Run run)
 
 /// Runs on the host, with any executor.
 template <class Executor>
-mode_run run_executor(Executor& execute, layered_network const& all, weights& given, std::size_t runs)
+mode_run run_executor(Executor& execute, host_steps const& steps, weights& given, std::size_t runs)
 {
-    given.each([&](sublet::value_id v, std::span<std::byte> bytes) { execute.bind(v, bytes); });
+    given.each(steps, [&](sublet::value_id v, std::span<std::byte> bytes) { execute.bind(v, bytes); });
     mode_run result;
     result.milliseconds = timed(runs, [&] { result.peak_bytes = execute.run().run.bytes.peak; });
     result.allocations = execute.memory().allocations.total;
-    for (auto v : outputs_of(all.net)) result.outputs.push_back(floats_in(execute.output(v)));
+    for (auto v : outputs_of(steps.all->net)) result.outputs.push_back(floats_in(execute.output(v)));
     return result;
 }
 

@@ -5,7 +5,7 @@
 #include "cuda_runs.hpp"
 
 #include "device_kernels.hpp"
-#include "layered_program.hpp"
+#include "host_steps.hpp"
 #include "stream_runs.hpp"
 
 #include <sublet/execution/cuda.hpp>
@@ -15,12 +15,12 @@ namespace run_network {
 namespace {
 
 struct cuda_kernel {
-    layered_network const* all;
+    host_steps const* steps;
 
     void operator()(auto const& call) const
     {
-        run_layer(*all, call,
-                  [&](layer const& what, operands const& io) { queue_on_device(what, io, call.stream()); });
+        layer const& what = steps->all->layers[steps->steps[call.step].operation];
+        if (!call.is_view(0)) queue_on_device(what, operands_of(call), call.stream());
     }
 };
 
@@ -33,14 +33,14 @@ cuda_outcome run_on_cuda(layered_network const& all, weights& given, arguments c
     if (!found.is_usable()) return outcome;
 
     sublet::cuda_device device(found.first()->id);
-    layered_program const layered = program_of(all, false);
-    auto const planned = sublet::plan_memory(layered.program, layered.options);
-    device_weights<sublet::cuda_device> on_device(device, given);
+    host_steps const steps = steps_of(all, kernels::formulas);
+    auto const planned = sublet::plan_memory(steps.program(), steps.options());
+    device_weights<sublet::cuda_device> on_device(device, steps, given);
     sublet::stream_options streams;
     streams.streams = args.streams == 0 ? 4 : args.streams;
     for_each_mode(args, planned.plan, [&](char const* name, auto const& mode) {
         outcome.runs.push_back(
-            run_on_streams(device, all, layered, mode, cuda_kernel{&all}, on_device, streams, {}, args.runs));
+            run_on_streams(device, steps, mode, cuda_kernel{&steps}, on_device, streams, {}, args.runs));
         outcome.runs.back().executor = "cuda";
         outcome.runs.back().mode = name;
     });

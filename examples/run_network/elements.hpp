@@ -8,16 +8,20 @@
 ///                              on the host        for (i = 0; i != count; ++i) formula(i)
 ///
 /// So the code of a device thread is also compiled and tested on the host. These kernels are simple, not
-/// fast; the host has faster ones for the layers that take most of the time (kernels.hpp).
+/// fast: on the host they are the reference for the primitives of oneDNN, and run what those lack.
 ///
 /// The formulas of `elementwise`, `broadcast_arithmetic` (with two operands) and `normalization` read element
 /// i and write element i: only these may overwrite an operand.
 
 #include "layer.hpp"
 
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <variant>
 #include <vector>
 
 #ifdef __CUDACC__
@@ -431,6 +435,45 @@ template <class Each>
 void run_in_elements(layer const& what, operands const& io, Each each)
 {
     std::visit(layer_in_elements<Each>{io, each}, what);
+}
+
+// --- on the host -----------------------------------------------------------------------------------------
+
+/// Elements in the order of the result, each once.
+inline bool is_contiguous(strided const& s, int count)
+{
+    int expected = 1;
+    for (int axis = s.rank - 1; axis >= 0; --axis) {
+        if (s.size[axis] != 1 && s.stride[axis] != expected) return false;
+        expected *= s.size[axis];
+    }
+    return s.first == 0 && expected == count;
+}
+
+/// The operands that a formula may overwrite: it reads an element of them before it writes that element, and
+/// never again. They have the size of the result.
+inline std::vector<std::size_t> overwritable_operands(layer const& what)
+{
+    if (std::holds_alternative<elementwise>(what) || std::holds_alternative<normalization>(what)) return {0};
+    std::vector<std::size_t> found;
+    if (auto const* const s = std::get_if<broadcast_arithmetic>(&what);
+        s != nullptr && s->operands.size() <= 2)
+        for (std::size_t i = 0; i != s->operands.size(); ++i)
+            if (is_contiguous(s->operands[i], s->count)) found.push_back(i);
+    return found;
+}
+
+/// One element after the other.
+inline void run_as_formulas(layer const& what, operands const& io)
+{
+    auto* const to = static_cast<unsigned char*>(io.out);
+    if (std::holds_alternative<view>(what) && io.out_bytes != 0) std::memcpy(to, io.in[0], io.out_bytes);
+    if (auto const* const s = std::get_if<constant>(&what))
+        for (std::size_t at = 0; at < io.out_bytes; at += s->bytes.size())
+            std::memcpy(to + at, s->bytes.data(), std::min(s->bytes.size(), io.out_bytes - at));
+    run_in_elements(what, io, [](int count, auto const& formula) {
+        for (int i = 0; i != count; ++i) formula(i);
+    });
 }
 
 } // namespace run_network

@@ -7,7 +7,7 @@
 
 #include "arguments.hpp"
 #include "compare_runs.hpp"
-#include "layered_program.hpp"
+#include "host_steps.hpp"
 #include "stream_runs.hpp"
 #include "weights.hpp"
 
@@ -26,49 +26,49 @@
 namespace run_network {
 
 /// `limit`: maximum of bytes that a run allocates. `trace`: records the runs; null: nothing does.
-inline std::vector<mode_run> run_on_host(layered_network const& all, layered_program const& layered,
-                                         sublet::memory_plan const& plan, weights& given,
-                                         arguments const& args, sublet::byte_count limit,
+inline std::vector<mode_run> run_on_host(host_steps const& steps, sublet::memory_plan const& plan,
+                                         weights& given, arguments const& args, sublet::byte_count limit,
                                          sublet::run_trace* trace)
 {
     sublet::executor_options how;
     how.check = args.check;
     how.limit = limit;
-    how.scratch = layered.is_scratch;
+    how.scratch = steps.is_scratch;
+    sublet::snapshot const program = steps.program();
+    sublet::plan_options const options = steps.options();
     std::vector<mode_run> runs;
     auto keep = [&](mode_run result, std::string executor, char const* mode) {
         result.executor = std::move(executor);
         result.mode = mode;
         runs.push_back(std::move(result));
     };
-    sublet::traced_kernel const kernel(trace, host_kernel{&all});
+    sublet::traced_kernel const kernel(trace, host_kernel{&steps});
     auto begin = [&](std::string const& executor, char const* mode) {
         if (trace != nullptr) trace->begin_run(executor + ' ' + mode);
         return executor;
     };
     for_each_mode(args, plan, [&](char const* name, auto const& mode) {
         begin("serial", name);
-        sublet::cpu_executor execute{layered.program, layered.options, mode, kernel, how};
-        keep(run_executor(execute, all, given, args.runs), "serial", name);
+        sublet::cpu_executor execute{program, options, mode, kernel, how};
+        keep(run_executor(execute, steps, given, args.runs), "serial", name);
     });
     if (args.threads != 0)
         for_each_mode(args, plan, [&](char const* name, auto const& mode) {
             sublet::thread_options thread_settings;
             thread_settings.workers = args.threads;
             std::string const executor = begin(std::to_string(args.threads) + " threads", name);
-            sublet::thread_executor execute{layered.program, layered.options, mode,
-                                            kernel,          thread_settings, how};
-            keep(run_executor(execute, all, given, args.runs), executor, name);
+            sublet::thread_executor execute{program, options, mode, kernel, thread_settings, how};
+            keep(run_executor(execute, steps, given, args.runs), executor, name);
         });
     if (args.streams != 0)
         for_each_mode(args, plan, [&](char const* name, auto const& mode) {
             sublet::simulated_device device({.order = sublet::simulated_options::order_kind::latest_first});
-            device_weights<sublet::simulated_device> on_device(device, given);
+            device_weights<sublet::simulated_device> on_device(device, steps, given);
             sublet::stream_options streams;
             streams.streams = args.streams;
             std::string const executor = begin(std::to_string(args.streams) + " simulated streams", name);
-            keep(run_on_streams(device, all, layered, mode, kernel, on_device, streams, how, args.runs),
-                 executor, name);
+            keep(run_on_streams(device, steps, mode, kernel, on_device, streams, how, args.runs), executor,
+                 name);
         });
     return runs;
 }
@@ -76,11 +76,11 @@ inline std::vector<mode_run> run_on_host(layered_network const& all, layered_pro
 /// Runs in an arena without scratch.
 inline mode_run run_formulas(layered_network const& all, weights& given)
 {
-    layered_program const layered = program_of(all, false);
-    auto const planned = sublet::plan_memory(layered.program, layered.options);
-    sublet::cpu_executor execute{layered.program, layered.options, sublet::arena{planned},
-                                 formula_kernel{&all}};
-    mode_run result = run_executor(execute, all, given, 1);
+    host_steps const steps = steps_of(all, kernels::formulas);
+    auto const planned = sublet::plan_memory(steps.program(), steps.options());
+    sublet::cpu_executor execute{steps.program(), steps.options(), sublet::arena{planned},
+                                 host_kernel{&steps}};
+    mode_run result = run_executor(execute, steps, given, 1);
     result.executor = "formulas";
     result.mode = "arena";
     return result;

@@ -105,6 +105,7 @@ struct strided_copy { ///< x: Transpose, Slice, Expand
 };
 
 struct concatenation { ///< one or more operands
+    int axis = 0;
     int rows = 1, length = 0;
     std::vector<int> lengths; ///< row length by operand; their sum is `length`
 };

@@ -10,7 +10,7 @@
 #include "compare_runs.hpp"
 #include "cuda_runs.hpp"
 #include "host_runs.hpp"
-#include "layered_program.hpp"
+#include "host_steps.hpp"
 #include "read_layers.hpp"
 #include "weights.hpp"
 
@@ -84,7 +84,7 @@ void print_largest(std::ostream& out, std::vector<float> const& output)
 /// and the results of each run.
 ///
 /// Throws: input_error if that is too little, before anything is allocated.
-sublet::byte_count run_byte_limit(layered_network const& all, sublet::memory_plan const& plan,
+sublet::byte_count run_byte_limit(host_steps const& steps, sublet::memory_plan const& plan,
                                   arguments const& args)
 {
     auto sum = [](sublet::byte_count a, sublet::byte_count b) {
@@ -95,13 +95,13 @@ sublet::byte_count run_byte_limit(layered_network const& all, sublet::memory_pla
         modes * (1 + (args.threads != 0) + (args.streams != 0) + args.cuda) + args.formulas;
     sublet::byte_count kept = 0, unplanned = 0, planned = 0;
     for (std::size_t i = 0; i != 1 + std::size_t{args.streams != 0}; ++i)
-        kept = sum(kept, layout_of(all).bytes);
+        kept = sum(kept, layout_of(steps).bytes);
     for (std::size_t i = 0; i != runs; ++i)
-        for (auto v : outputs_of(all.net)) kept = sum(kept, all.net.values[v].bytes);
-    for (auto const& v : all.net.values)
-        if (v.alias_of == sublet::no_value && !has_role(v.role, sublet::value_role::external))
-            unplanned = sum(unplanned, v.bytes);
-    for (layer const& l : all.layers) unplanned = sum(unplanned, scratch_bytes(l));
+        for (auto v : outputs_of(steps.all->net)) kept = sum(kept, steps.bytes[v]);
+    for (host_step const& s : steps.steps) {
+        if (steps.view_of[s.def] == sublet::no_value) unplanned = sum(unplanned, steps.bytes[s.def]);
+        if (s.scratch != sublet::no_value) unplanned = sum(unplanned, steps.bytes[s.scratch]);
+    }
     for (auto bytes : plan.arena_bytes) planned = sum(planned, bytes);
     auto expect = [&](char const* what, sublet::byte_count needed, char const* see) {
         if (needed == sublet::no_limit)
@@ -124,13 +124,13 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
         return 3;
     }
     if (outputs_of(all.net).empty()) throw input_error(args.model + ": has no outputs to compare");
-    layered_program const layered = program_of(all);
-    auto const planned = sublet::plan_memory(layered.program, layered.options);
-    sublet::byte_count const room = run_byte_limit(all, planned.plan, args);
-    weights given(all, args.seed, args.is_uniform);
+    host_steps const steps = steps_of(all);
+    auto const planned = sublet::plan_memory(steps.program(), steps.options());
+    sublet::byte_count const room = run_byte_limit(steps, planned.plan, args);
+    weights given(steps, args.seed, args.is_uniform);
     sublet::run_trace trace;
     std::vector<mode_run> runs =
-        run_on_host(all, layered, planned.plan, given, args, room, args.trace.empty() ? nullptr : &trace);
+        run_on_host(steps, planned.plan, given, args, room, args.trace.empty() ? nullptr : &trace);
     if (args.formulas) runs.push_back(run_formulas(all, given));
     std::string cuda_device;
     if (args.cuda) {
@@ -142,7 +142,7 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
         cuda_device = "not used: this program was built without nvcc";
 #endif
     }
-    auto name_of = [&](sublet::step_id s) -> auto& { return all.net.operations[s].label; };
+    auto name_of = [&](sublet::step_id s) -> auto& { return steps.label(s); };
     auto write = [&](auto& to) { sublet::write_trace(to, trace, {.steps = name_of}); };
     if (!args.trace.empty() && !written::write_file(args.trace, write))
         throw input_error(args.trace + ": cannot be written");
@@ -160,7 +160,7 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
         return compared.are_equal ? 0 : 1;
     }
     out << "model: " << file_name(args.model) << "\noperations: " << all.layers.size()
-        << "\ngiven_bytes: " << given.total_bytes() << "\nlargest_scratch_bytes: " << layered.largest_scratch
+        << "\ngiven_bytes: " << given.total_bytes() << "\nlargest_scratch_bytes: " << steps.largest_scratch()
         << "\nlower_bound_bytes: " << planned.report().lower_bound_bytes << '\n';
     if (args.cuda) out << "cuda: " << cuda_device << '\n';
     for (mode_run const& r : runs)

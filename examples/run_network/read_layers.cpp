@@ -7,7 +7,6 @@
 
 #include "../plan_model/read_onnx.hpp"
 #include "../plan_model/standard_operators.hpp"
-#include "kernels.hpp"
 
 #include <onnx/onnx_pb.h>
 
@@ -342,7 +341,6 @@ layer read_convolution(node_reader const& n)
                   window(n, 1, x[3], y[3], w[3], false),
                   n.has_operand(2)};
     if (s.has_bias) n.expect_to_fit(n.operand_size(2) == sizes{w[0]});
-    n.expect(scratch_bytes(s) != too_many_bytes, "of too many elements with their padding");
     return s;
 }
 
@@ -635,6 +633,7 @@ layer read_concatenation(node_reader const& n)
     n.expect_to_fit(!y.empty());
     std::size_t const axis = n.axis(n.integer("axis", 1), y.size());
     concatenation s;
+    s.axis = static_cast<int>(axis);
     s.rows = product_of(y, 0, axis);
     s.length = product_of(y, axis, y.size());
     std::int64_t joined = 0;

@@ -6,7 +6,7 @@
 /// the run, and copies the results back.
 
 #include "compare_runs.hpp"
-#include "layered_program.hpp"
+#include "host_steps.hpp"
 #include "weights.hpp"
 
 #include <sublet/core/units.hpp>
@@ -24,9 +24,10 @@ namespace run_network {
 template <sublet::stream_device Device>
 class device_weights {
 public:
-    device_weights(Device& device, weights& given) : device_(device), stream_(device.make_stream())
+    device_weights(Device& device, host_steps const& steps, weights& given)
+        : device_(device), stream_(device.make_stream())
     {
-        given.each([&](sublet::value_id v, std::span<std::byte> bytes) {
+        given.each(steps, [&](sublet::value_id v, std::span<std::byte> bytes) {
             std::byte* const device_bytes =
                 bytes.empty() ? nullptr : device_.allocate(bytes.size(), alignment, stream_);
             parts_.push_back({v, {device_bytes, bytes.size()}});
@@ -58,18 +59,17 @@ private:
 };
 
 template <class Device, class Mode, class Kernel>
-mode_run run_on_streams(Device& device, layered_network const& all, layered_program const& layered,
-                        Mode const& mode, Kernel kernel, device_weights<Device>& given,
-                        sublet::stream_options const& streams, sublet::executor_options const& how,
-                        std::size_t runs)
+mode_run run_on_streams(Device& device, host_steps const& steps, Mode const& mode, Kernel kernel,
+                        device_weights<Device>& given, sublet::stream_options const& streams,
+                        sublet::executor_options const& how, std::size_t runs)
 {
-    sublet::stream_executor execute{device, layered.program, layered.options, mode, kernel, streams, how};
+    sublet::stream_executor execute{device, steps.program(), steps.options(), mode, kernel, streams, how};
     given.each([&](sublet::value_id v, std::span<std::byte> bytes) { execute.bind(v, bytes); });
     mode_run result;
     result.milliseconds = timed(runs, [&] { result.peak_bytes = execute.run().run.bytes.peak; });
     result.allocations = execute.memory().allocations.total;
-    for (auto v : outputs_of(all.net)) {
-        std::vector<std::byte> bytes(static_cast<std::size_t>(all.net.values[v].bytes));
+    for (auto v : outputs_of(steps.all->net)) {
+        std::vector<std::byte> bytes(static_cast<std::size_t>(steps.bytes[v]));
         execute.take(v, bytes);
         result.outputs.push_back(floats_in(bytes));
     }

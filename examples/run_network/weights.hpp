@@ -14,6 +14,7 @@
 ///
 /// Source of the variance: LeCun, Bottou, Orr and Müller, "Efficient BackProp", 1998.
 
+#include "host_steps.hpp"
 #include "layer.hpp"
 #include "read_layers.hpp"
 
@@ -69,13 +70,13 @@ struct given_layout {
 };
 
 /// Requires: every external value has a size.
-inline given_layout layout_of(layered_network const& all)
+inline given_layout layout_of(host_steps const& steps)
 {
     given_layout layout;
     sublet::byte_count end = 0;
-    for (sublet::value_id v = 0; v != all.net.values.size(); ++v) {
-        if (!has_role(all.net.values[v].role, sublet::value_role::external)) continue;
-        layout.parts.push_back({v, end, all.net.values[v].bytes});
+    for (sublet::value_id v = 0; v != steps.bytes.size(); ++v) {
+        if (!has_role(steps.roles[v], sublet::value_role::external)) continue;
+        layout.parts.push_back({v, end, steps.bytes[v]});
         end = layout.parts.back().size < sublet::no_size - end
                   ? sublet::align_up(end + layout.parts.back().size, layout.alignment)
                   : sublet::no_limit;
@@ -87,21 +88,25 @@ inline given_layout layout_of(layered_network const& all)
 
 class weights {
 public:
-    /// Requires: memory for layout_of(all).
-    weights(layered_network const& all, std::uint64_t seed, bool is_uniform)
+    /// Requires: memory for layout_of(steps).
+    weights(host_steps const& steps, std::uint64_t seed, bool is_uniform)
     {
-        given_layout layout = layout_of(all);
+        layered_network const& all = *steps.all;
+        given_layout layout = layout_of(steps);
         parts_ = std::move(layout.parts);
         block_.resize(layout.bytes);
         std::vector<operand_use> const uses = uses_of(all);
-        for (part const& p : parts_) fill(all, p, uses[p.value], seed, is_uniform);
+        for (part const& p : parts_)
+            if (p.value < all.net.values.size()) fill(all, p, uses[p.value], seed, is_uniform);
+        for (packed_weight const& w : steps.packed) pack(steps, w);
     }
 
-    /// Calls `bind(value, bytes)` for each.
+    /// Calls `bind(value, bytes)` for each that these steps have.
     template <class Bind>
-    void each(Bind bind)
+    void each(host_steps const& of, Bind bind)
     {
-        for (part const& p : parts_) bind(p.value, bytes(p));
+        for (part const& p : parts_)
+            if (p.value < of.bytes.size()) bind(p.value, bytes(p));
     }
     sublet::byte_count total_bytes() const
     {
@@ -119,6 +124,21 @@ private:
         std::size_t room = block_.size();
         std::align(static_cast<std::size_t>(given_layout::alignment), 1, first, room);
         return {static_cast<std::byte*>(first) + p.begin, static_cast<std::size_t>(p.size)};
+    }
+
+    std::byte* address_of(sublet::value_id v)
+    {
+        auto const at =
+            std::find_if(parts_.begin(), parts_.end(), [v](part const& p) { return p.value == v; });
+        return bytes(*at).data();
+    }
+    void pack(host_steps const& steps, packed_weight const& w)
+    {
+        dnnl::memory from(w.from, steps.engine, address_of(steps.all->elements_of[w.plain]));
+        dnnl::memory to(w.to, steps.engine, address_of(w.packed));
+        dnnl::stream stream(steps.engine);
+        dnnl::reorder(from, to).execute(stream, from, to);
+        stream.wait();
     }
 
     /// By value: the use by the first operation that uses it, under any shape. Bounds of indices are valid

@@ -1,0 +1,620 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// Chooses a primitive of oneDNN for each layer, the layouts of its operands, and the reorders between them.
+
+#include "host_steps.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <type_traits>
+#include <unordered_map>
+#include <variant>
+
+namespace run_network {
+namespace {
+
+using dnnl::memory;
+using sublet::no_value;
+using sublet::value_id;
+using dims = memory::dims;
+
+constexpr auto real = memory::data_type::f32;
+constexpr auto inference = dnnl::prop_kind::forward_inference;
+
+/// Row by row.
+memory::desc in_order(dims const& size)
+{
+    dims strides(size.size());
+    memory::dim stride = 1;
+    for (std::size_t i = size.size(); i-- != 0; stride *= std::max<memory::dim>(size[i], 1))
+        strides[i] = stride;
+    return {size, real, strides};
+}
+
+memory::desc any_layout(dims const& size) { return {size, real, memory::format_tag::any}; }
+
+/// As a primitive needs it; an operand may have one more form.
+struct wanted_operand {
+    int number;
+    std::size_t index;     ///< of the layer's operands
+    memory::desc layout;   ///< wanted
+    memory::desc plain;    ///< the same tensor in order, under the dimensions that the primitive uses
+    std::size_t first = 0; ///< byte of it
+};
+
+/// A value in one layout.
+struct value_form {
+    memory::desc layout;
+    value_id value;
+};
+
+class step_maker {
+public:
+    step_maker(host_steps& to, kernels which) : to_(to), all_(*to.all), which_(which)
+    {
+        for (auto const& v : all_.net.values) add_value(v.bytes, v.role, v.alias_of);
+        made_.resize(to_.bytes.size());
+        forms_.resize(to_.bytes.size());
+        has_plain_.assign(to_.bytes.size(), 0);
+        for (value_id v = 0; v != to_.bytes.size(); ++v)
+            has_plain_[v] = all_.net.values[v].producer == sublet::no_node;
+        user_scratch_.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    }
+
+    void add_all()
+    {
+        for (at_ = 0; at_ != all_.layers.size(); ++at_) {
+            if (which_ == kernels::formulas || has_no_elements() || !has_primitive()) add_formula();
+        }
+        for (value_id v = 0; v != made_.size(); ++v)
+            if (has_role(all_.net.values[v].role, sublet::value_role::output)) need_plain(v);
+    }
+
+private:
+    plan_model::operation const& operation() const { return all_.net.operations[at_]; }
+    value_id operand(std::size_t i) const { return operation().inputs[i]; }
+    bool has_operand(std::size_t i) const
+    {
+        return i < operation().inputs.size() && operation().inputs[i] != no_value;
+    }
+    value_id result() const { return operation().outputs[0]; }
+    dims size_of(value_id v) const
+    {
+        auto const& size = all_.types[v].size;
+        return size.empty() ? dims{1} : dims(size.begin(), size.end());
+    }
+    bool is_constant(value_id v) const
+    {
+        return has_role(all_.net.values[all_.elements_of[v]].role, sublet::value_role::external);
+    }
+    bool has_no_elements() const
+    {
+        auto is_empty = [&](value_id v) { return v != no_value && all_.net.values[v].bytes == 0; };
+        return is_empty(result()) ||
+               std::any_of(operation().inputs.begin(), operation().inputs.end(), is_empty);
+    }
+
+    value_id add_value(sublet::byte_count bytes, sublet::value_role role = sublet::value_role::intermediate,
+                       value_id view_of = no_value, bool is_scratch = false)
+    {
+        to_.bytes.push_back(bytes);
+        to_.roles.push_back(role);
+        to_.view_of.push_back(view_of);
+        to_.is_scratch.push_back(is_scratch);
+        return static_cast<value_id>(to_.bytes.size() - 1);
+    }
+
+    // --- forms of values --------------------------------------------------------------------------------
+
+    /// As its primitive made it, or in order.
+    value_form made(value_id v) const { return made_[v] ? *made_[v] : value_form{in_order(size_of(v)), v}; }
+
+    void add_reorder(value_form const& from, value_form const& to)
+    {
+        dnnl::reorder::primitive_desc const what(to_.engine, from.layout, to_.engine, to.layout,
+                                                 user_scratch_);
+        host_step& step = add_step(dnnl::reorder(what), what.scratchpad_desc());
+        step.is_reorder = true;
+        step.uses = {from.value};
+        step.def = to.value;
+        step.arguments.insert(step.arguments.begin(),
+                              {{DNNL_ARG_FROM, from.layout}, {DNNL_ARG_TO, to.layout}});
+    }
+
+    void need_plain(value_id v)
+    {
+        if (has_plain_[v] || !made_[v]) return;
+        add_reorder(*made_[v], {in_order(made_[v]->layout.dims()), v});
+        has_plain_[v] = 1;
+    }
+
+    value_id in_layout(wanted_operand const& w)
+    {
+        value_id const v = operand(w.index);
+        if (made_[v] && made_[v]->layout == w.layout) return made_[v]->value;
+        bool const is_plain = w.layout == w.plain;
+        for (value_form const& form : forms_[v])
+            if (!is_plain && form.layout == w.layout) return form.value;
+        bool const is_other_size = made_[v] && made_[v]->layout.dims() != w.layout.dims();
+        if (is_plain || is_other_size) need_plain(v);
+        if (is_plain) return v;
+        value_id const added = add_value(w.layout.get_size());
+        if (w.index != 0 && is_constant(v)) {
+            to_.roles[added] = sublet::value_role::external;
+            to_.packed.push_back({added, v, w.layout, w.plain});
+        } else {
+            bool const from_made = made_[v] && !is_other_size;
+            add_reorder(from_made ? *made_[v] : value_form{w.plain, v}, {w.layout, added});
+        }
+        forms_[v].push_back({w.layout, added});
+        return added;
+    }
+
+    // --- steps ------------------------------------------------------------------------------------------
+
+    host_step& add_step(dnnl::primitive primitive, memory::desc const& scratch)
+    {
+        host_step& step = to_.steps.emplace_back();
+        step.operation = at_;
+        step.primitive = std::move(primitive);
+        if (scratch.get_size() == 0) return step;
+        step.scratch = add_value(scratch.get_size(), sublet::value_role::intermediate, no_value, true);
+        step.arguments.push_back({DNNL_ARG_SCRATCHPAD, scratch});
+        return step;
+    }
+
+    void add_formula()
+    {
+        for (auto v : operation().inputs)
+            if (v != no_value) need_plain(v);
+        host_step& step = to_.steps.emplace_back();
+        step.operation = at_;
+        step.uses = operation().inputs;
+        step.def = result();
+        for (std::size_t o : overwritable_operands(all_.layers[at_])) step.overwritable.push_back(o);
+        has_plain_[result()] = 1;
+    }
+
+    /// `overwritable`: indexes of `operands`, which have to have the layout of the result.
+    template <class Description>
+    bool add(Description const& what, dnnl::primitive primitive, std::vector<wanted_operand> const& operands,
+             memory::desc const& layout, memory::desc const& plain,
+             std::vector<std::size_t> const& overwritable = {})
+    {
+        std::vector<value_id> uses;
+        for (wanted_operand const& w : operands) uses.push_back(in_layout(w));
+        host_step& step = add_step(std::move(primitive), what.scratchpad_desc());
+        std::vector<primitive_argument> arguments;
+        for (wanted_operand const& w : operands) arguments.push_back({w.number, w.layout, w.first});
+        arguments.push_back({DNNL_ARG_DST, layout});
+        step.arguments.insert(step.arguments.begin(), arguments.begin(), arguments.end());
+        step.uses = std::move(uses);
+        for (std::size_t i : overwritable)
+            if (operands[i].layout == layout && operands[i].first == 0) step.overwritable.push_back(i);
+        value_id const v = result();
+        if (layout == plain) {
+            step.def = v;
+            has_plain_[v] = 1;
+        } else {
+            step.def = add_value(layout.get_size());
+            made_[v] = value_form{layout, step.def};
+        }
+        return true;
+    }
+
+    // --- primitives -------------------------------------------------------------------------------------
+
+    bool has_primitive()
+    {
+        try {
+            return std::visit([&](auto const& what) { return add_layer(what); }, all_.layers[at_]);
+        } catch (dnnl::error const& e) {
+            if (e.status == dnnl_unimplemented || e.status == dnnl_invalid_arguments) return false;
+            throw;
+        }
+    }
+
+    template <class Layer>
+    bool add_layer(Layer const&)
+    {
+        return false;
+    }
+
+    static dims over_planes(int rows, int columns) { return {rows, columns}; }
+    /// Padding that makes so many windows.
+    static memory::dim after(sliding const& w)
+    {
+        int const reach = (w.taps - 1) * w.dilation + 1, room = w.in + w.before + w.after - reach;
+        return room >= 0 && room / w.stride + 1 == w.out ? w.after
+                                                         : (w.out - 1) * w.stride + reach - w.in - w.before;
+    }
+
+    template <class Convolution, class Sizes>
+    bool add_convolution(Convolution const& s, dnnl::algorithm how, Sizes sizes)
+    {
+        auto const [x, w, y, w_plain] = sizes;
+        std::vector<wanted_operand> operands;
+        auto describe = [&](auto bias) {
+            return typename Description<Convolution>::desc(
+                inference, how, any_layout(x), any_layout(w), bias, any_layout(y),
+                over_planes(s.rows.stride, s.columns.stride),
+                over_planes(s.rows.dilation - 1, s.columns.dilation - 1),
+                over_planes(s.rows.before, s.columns.before), {after(s.rows), after(s.columns)});
+        };
+        memory::desc const bias = s.has_bias ? in_order({y[1]}) : memory::desc();
+        typename Description<Convolution>::primitive_desc const what(describe(bias), user_scratch_,
+                                                                     to_.engine);
+        operands.push_back({DNNL_ARG_SRC, 0, what.src_desc(), in_order(x)});
+        operands.push_back({DNNL_ARG_WEIGHTS, 1, what.weights_desc(), w_plain});
+        if (s.has_bias) operands.push_back({DNNL_ARG_BIAS, 2, bias, bias});
+        return add(what, Description<Convolution>(what), operands, what.dst_desc(), in_order(y));
+    }
+    template <class Convolution>
+    using Description = std::conditional_t<std::is_same_v<Convolution, convolution>,
+                                           dnnl::convolution_forward, dnnl::deconvolution_forward>;
+
+    struct convolution_sizes {
+        dims x, w, y;
+        memory::desc w_plain;
+    };
+    bool add_layer(convolution const& s)
+    {
+        dims w{s.filters, s.channels, s.rows.taps, s.columns.taps};
+        if (s.groups != 1) w.insert(w.begin(), s.groups);
+        return add_convolution(s, dnnl::algorithm::convolution_auto,
+                               convolution_sizes{{s.images, s.groups * s.channels, s.rows.in, s.columns.in},
+                                                 w,
+                                                 {s.images, s.groups * s.filters, s.rows.out, s.columns.out},
+                                                 in_order(w)});
+    }
+    /// The weights of ONNX are those of the convolution that it is the gradient of: channels of x first.
+    bool add_layer(conv_transpose const& s)
+    {
+        memory::dim const plane = memory::dim{s.rows.taps} * s.columns.taps;
+        dims w{s.filters, s.channels, s.rows.taps, s.columns.taps};
+        dims strides{plane, plane * s.filters, s.columns.taps, 1};
+        if (s.groups != 1) {
+            w.insert(w.begin(), s.groups);
+            strides.insert(strides.begin(), plane * s.filters * s.channels);
+        }
+        return add_convolution(s, dnnl::algorithm::deconvolution_direct,
+                               convolution_sizes{{s.images, s.groups * s.channels, s.rows.out, s.columns.out},
+                                                 w,
+                                                 {s.images, s.groups * s.filters, s.rows.in, s.columns.in},
+                                                 {w, real, strides}});
+    }
+
+    /// The operand as a batch of images.
+    value_form images(int planes, int rows, int columns) const
+    {
+        dims const size = size_of(operand(0));
+        if (size.size() == 4) return made(operand(0));
+        return {in_order({1, planes, rows, columns}), operand(0)};
+    }
+    bool add_pooling(dnnl::algorithm how, int planes, sliding const& rows, sliding const& columns)
+    {
+        value_form const x = images(planes, rows.in, columns.in);
+        dims const in = x.layout.dims(), out{in[0], in[1], rows.out, columns.out};
+        dnnl::pooling_v2_forward::primitive_desc const what(
+            {inference,
+             how,
+             x.layout,
+             any_layout(out),
+             over_planes(rows.stride, columns.stride),
+             over_planes(rows.taps, columns.taps),
+             over_planes(rows.dilation - 1, columns.dilation - 1),
+             over_planes(rows.before, columns.before),
+             {after(rows), after(columns)}},
+            user_scratch_, to_.engine);
+        return add(what, dnnl::pooling_v2_forward(what), {{DNNL_ARG_SRC, 0, x.layout, in_order(in)}},
+                   what.dst_desc(), in_order(out));
+    }
+    bool add_layer(pooling const& s)
+    {
+        auto ends_inside = [](sliding const& w) { return after(w) <= w.after; };
+        if (!s.is_max && s.counts_padding && !(ends_inside(s.rows) && ends_inside(s.columns))) return false;
+        return add_pooling(s.is_max           ? dnnl::algorithm::pooling_max
+                           : s.counts_padding ? dnnl::algorithm::pooling_avg_include_padding
+                                              : dnnl::algorithm::pooling_avg_exclude_padding,
+                           s.planes, s.rows, s.columns);
+    }
+    bool add_layer(mean const& s)
+    {
+        dims const size = size_of(operand(0));
+        if (size.size() == 4 && s.length == size[2] * size[3] && s.rows == size[0] * size[1]) {
+            auto whole = [](memory::dim n) {
+                int const in = static_cast<int>(n);
+                return sliding{.in = in, .out = 1, .taps = in};
+            };
+            return add_pooling(dnnl::algorithm::pooling_avg_exclude_padding, s.rows, whole(size[2]),
+                               whole(size[3]));
+        }
+        dims const x{s.rows, s.length}, y{s.rows, 1};
+        dnnl::reduction::primitive_desc const what(
+            {dnnl::algorithm::reduction_mean, in_order(x), in_order(y), 0, 0}, user_scratch_, to_.engine);
+        return add(what, dnnl::reduction(what), {plain_operand(DNNL_ARG_SRC, 0, x)}, in_order(y),
+                   in_order(y));
+    }
+
+    static wanted_operand plain_operand(int number, std::size_t index, dims const& size)
+    {
+        return {number, index, in_order(size), in_order(size)};
+    }
+
+    bool add_layer(normalization const& s)
+    {
+        using flags = dnnl::normalization_flags;
+        value_form const x = made(operand(0));
+        dims const size = x.layout.dims(), channels{s.channels};
+        dnnl::batch_normalization_forward::primitive_desc const what(
+            {inference, x.layout, s.epsilon, flags::use_global_stats | flags::use_scale | flags::use_shift},
+            user_scratch_, to_.engine);
+        return add(what, dnnl::batch_normalization_forward(what),
+                   {{DNNL_ARG_SRC, 0, x.layout, in_order(size)},
+                    plain_operand(DNNL_ARG_SCALE, 1, channels),
+                    plain_operand(DNNL_ARG_SHIFT, 2, channels),
+                    plain_operand(DNNL_ARG_MEAN, 3, channels),
+                    plain_operand(DNNL_ARG_VARIANCE, 4, channels)},
+                   x.layout, in_order(size), {0});
+    }
+    bool add_layer(local_response const& s)
+    {
+        if (s.size % 2 == 0) return false; // the window of ONNX is not symmetric then
+        value_form const x = made(operand(0));
+        dims const size = x.layout.dims();
+        dnnl::lrn_forward::primitive_desc const what(
+            {inference, dnnl::algorithm::lrn_across_channels, x.layout, s.size, s.alpha, s.beta, s.bias},
+            user_scratch_, to_.engine);
+        return add(what, dnnl::lrn_forward(what), {{DNNL_ARG_SRC, 0, x.layout, in_order(size)}}, x.layout,
+                   in_order(size));
+    }
+    bool add_layer(softmax const& s)
+    {
+        dims const size{s.rows / s.stride, s.length, s.stride};
+        dnnl::softmax_v2_forward::primitive_desc const what(
+            {inference, dnnl::algorithm::softmax_accurate, in_order(size), in_order(size), 1}, user_scratch_,
+            to_.engine);
+        return add(what, dnnl::softmax_v2_forward(what), {plain_operand(DNNL_ARG_SRC, 0, size)},
+                   in_order(size), in_order(size), {0});
+    }
+
+    bool add_layer(elementwise const& s)
+    {
+        struct described {
+            dnnl::algorithm how;
+            float alpha = 0, beta = 0;
+        };
+        auto const description = [&]() -> std::optional<described> {
+            using dnnl::algorithm;
+            switch (s.what) {
+            case function::clip:
+                if (s.low == 0 && std::isinf(s.high)) return described{algorithm::eltwise_relu};
+                if (std::isinf(s.low) || std::isinf(s.high) || s.low > s.high) return std::nullopt;
+                return described{algorithm::eltwise_clip, s.low, s.high};
+            case function::sigmoid: return described{algorithm::eltwise_logistic};
+            case function::tanh: return described{algorithm::eltwise_tanh};
+            case function::sqrt: return described{algorithm::eltwise_sqrt};
+            default: return std::nullopt;
+            }
+        }();
+        if (!description) return false;
+        value_form const x = made(operand(0));
+        dims const size = x.layout.dims();
+        dnnl::eltwise_forward::primitive_desc const what(
+            {inference, description->how, x.layout, description->alpha, description->beta}, user_scratch_,
+            to_.engine);
+        return add(what, dnnl::eltwise_forward(what), {{DNNL_ARG_SRC, 0, x.layout, in_order(size)}}, x.layout,
+                   in_order(size), {0});
+    }
+
+    /// An operand of as many dimensions as the result.
+    dims padded_size(std::size_t i, std::size_t rank) const
+    {
+        dims size = size_of(operand(i));
+        size.insert(size.begin(), rank - std::min(rank, size.size()), 1);
+        return size;
+    }
+    bool add_layer(broadcast_arithmetic const& s)
+    {
+        dims const size = size_of(result());
+        std::vector<std::size_t> whole; // operands of the size of the result
+        for (std::size_t i = 0; i != s.operands.size(); ++i)
+            if (padded_size(i, size.size()) == size) whole.push_back(i);
+        if (s.operands.size() > 2)
+            return s.what == arithmetic::add && whole.size() == s.operands.size() && add_sum();
+        if (s.operands.size() != 2 || s.what == arithmetic::power || whole.empty()) return false;
+        bool const commutes = s.what == arithmetic::add || s.what == arithmetic::multiply;
+        std::size_t first = whole[0];
+        if (commutes && whole.size() == 2 && !made_[operand(0)] && made_[operand(1)]) first = 1;
+        if (first == 1 && !commutes) return false;
+        std::size_t const second = 1 - first;
+        dims const other = padded_size(second, size.size());
+        value_form const x = made(operand(first));
+        if (x.layout.dims() != size && (x.layout.dims().size() != size.size() || other != size))
+            need_plain(operand(first));
+        memory::desc const layout = x.layout.dims() == size ? x.layout : in_order(size);
+        memory::desc const second_layout = other == size ? layout : in_order(other);
+        using dnnl::algorithm;
+        algorithm const how = s.what == arithmetic::add        ? algorithm::binary_add
+                              : s.what == arithmetic::subtract ? algorithm::binary_sub
+                              : s.what == arithmetic::multiply ? algorithm::binary_mul
+                                                               : algorithm::binary_div;
+        dnnl::binary::primitive_desc const what({how, layout, second_layout, layout}, user_scratch_,
+                                                to_.engine);
+        return add(what, dnnl::binary(what),
+                   {{DNNL_ARG_SRC_0, first, layout, in_order(size)},
+                    {DNNL_ARG_SRC_1, second, second_layout, in_order(other)}},
+                   layout, in_order(size), {0});
+    }
+    bool add_sum()
+    {
+        std::vector<wanted_operand> operands;
+        memory::desc const layout = made(operand(0)).layout;
+        std::vector<memory::desc> layouts;
+        for (std::size_t i = 0; i != operation().inputs.size(); ++i) {
+            operands.push_back(
+                {DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), i, layout, in_order(layout.dims())});
+            layouts.push_back(layout);
+        }
+        dnnl::sum::primitive_desc const what(layout, std::vector<float>(layouts.size(), 1), layouts,
+                                             to_.engine, user_scratch_);
+        return add(what, dnnl::sum(what), operands, layout, in_order(layout.dims()), {0});
+    }
+
+    bool add_layer(concatenation const& s)
+    {
+        std::vector<wanted_operand> operands;
+        std::vector<memory::desc> layouts;
+        dims const size = size_of(result());
+        for (std::size_t i = 0; i != s.lengths.size(); ++i) {
+            dims const part = size_of(operand(i));
+            value_form const x = made(operand(i));
+            memory::desc const layout = x.layout.dims() == part ? x.layout : in_order(part);
+            operands.push_back({DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), i, layout, in_order(part)});
+            layouts.push_back(layout);
+        }
+        dnnl::concat::primitive_desc const what(s.axis, layouts, to_.engine, user_scratch_);
+        return add(what, dnnl::concat(what), operands, what.dst_desc(), in_order(size));
+    }
+
+    bool add_layer(strided_copy const& s)
+    {
+        dims size, strides;
+        for (int axis = 0; axis != s.from.rank; ++axis) {
+            if (s.from.size[axis] != 1 && s.from.stride[axis] <= 0) return false;
+            size.push_back(s.from.size[axis]);
+            strides.push_back(s.from.size[axis] == 1 ? 1 : s.from.stride[axis]);
+        }
+        if (size.empty()) return false;
+        need_plain(operand(0));
+        memory::desc const from(size, real, strides);
+        dnnl::reorder::primitive_desc const what(to_.engine, from, to_.engine, in_order(size), user_scratch_);
+        return add(what, dnnl::reorder(what),
+                   {{DNNL_ARG_FROM, 0, from, from, static_cast<std::size_t>(s.from.first) * sizeof(float)}},
+                   in_order(size), in_order(size));
+    }
+
+    bool add_layer(linear_resize const& s)
+    {
+        auto is_ratio = [](float step, int in, int out) {
+            return std::abs(step * static_cast<float>(out) - static_cast<float>(in)) < 1e-4f;
+        };
+        if (!is_ratio(s.row_step, s.rows_in, s.rows) || !is_ratio(s.column_step, s.columns_in, s.columns))
+            return false;
+        value_form const x = made(operand(0));
+        dims const in = x.layout.dims(), out{in[0], in[1], s.rows, s.columns};
+        dnnl::resampling_forward::primitive_desc const what(
+            {inference, dnnl::algorithm::resampling_linear, x.layout, any_layout(out)}, user_scratch_,
+            to_.engine);
+        return add(what, dnnl::resampling_forward(what), {{DNNL_ARG_SRC, 0, x.layout, in_order(in)}},
+                   what.dst_desc(), in_order(out));
+    }
+
+    // --- products ---------------------------------------------------------------------------------------
+
+    /// A matrix, or a batch of them; a dimension that is repeated is 1.
+    static memory::desc matrices(strided const& batch, int rows, int columns, int row, int column)
+    {
+        dims size, strides;
+        for (int axis = 0; axis != batch.rank; ++axis) {
+            bool const is_repeated = batch.stride[axis] == 0;
+            size.push_back(is_repeated ? 1 : batch.size[axis]);
+            strides.push_back(is_repeated ? memory::dim{rows} * columns : batch.stride[axis]);
+        }
+        size.insert(size.end(), {rows, columns});
+        strides.insert(strides.end(), {row, column});
+        return {size, real, strides};
+    }
+    bool add_layer(product const& s)
+    {
+        if (s.depth == 0 || (s.has_c && s.beta != 1)) return false;
+        dnnl::primitive_attr how = user_scratch_;
+        if (s.alpha != 1) {
+            if (s.has_c) return false;
+            how.set_output_scales(0, {s.alpha});
+        }
+        memory::desc const a = matrices(s.a, s.rows, s.depth, s.a_row, s.a_depth);
+        memory::desc const b = matrices(s.b, s.depth, s.columns, s.b_depth, s.b_column);
+        dims y = a.dims();
+        for (std::size_t i = 0; i != y.size(); ++i) y[i] = std::max(y[i], b.dims()[i]);
+        y[y.size() - 2] = s.rows, y[y.size() - 1] = s.columns;
+        memory::desc const c({s.c_row == 0 ? 1 : s.rows, s.c_column == 0 ? 1 : s.columns}, real,
+                             dims{s.c_row == 0 ? s.columns : s.c_row, s.c_column == 0 ? 1 : s.c_column});
+        bool const is_packed = y.size() == 2 && is_constant(operand(1));
+        memory::desc const weights = is_packed ? any_layout(b.dims()) : b;
+        dnnl::matmul::primitive_desc const what(s.has_c ? dnnl::matmul::desc(a, weights, c, in_order(y))
+                                                        : dnnl::matmul::desc(a, weights, in_order(y)),
+                                                how, to_.engine);
+        std::vector<wanted_operand> operands{{DNNL_ARG_SRC, 0, a, a},
+                                             {DNNL_ARG_WEIGHTS, 1, what.weights_desc(), b}};
+        if (s.has_c) operands.push_back({DNNL_ARG_BIAS, 2, c, c});
+        return add(what, dnnl::matmul(what), operands, in_order(y), in_order(y));
+    }
+
+    host_steps& to_;
+    layered_network const& all_;
+    kernels which_;
+    dnnl::primitive_attr user_scratch_;
+    std::size_t at_ = 0;                          // the layer
+    std::vector<std::optional<value_form>> made_; // by value: by a primitive, in a layout of its own
+    std::vector<std::vector<value_form>> forms_;  // by value: reordered
+    std::vector<unsigned char> has_plain_;        // by value
+};
+
+} // namespace
+
+sublet::byte_count host_steps::largest_scratch() const
+{
+    sublet::byte_count largest = 0;
+    for (host_step const& s : steps)
+        if (s.scratch != no_value) largest = std::max(largest, bytes[s.scratch]);
+    return largest;
+}
+
+sublet::snapshot host_steps::program() const
+{
+    return sublet::sequence(steps.size(), bytes.size(), [&](auto i, sublet::effect_sink& sink) {
+        host_step const& step = steps[i];
+        for (auto v : step.uses) sink.use(v);
+        if (view_of[step.def] != no_value) sink.view(step.def);
+        else sink.def(step.def);
+        sink.def(step.scratch);
+        sink.only_views(); // a reshape reads its shape
+        for (std::size_t o : step.overwritable)
+            if (bytes[step.uses[o]] == bytes[step.def]) sink.may_overwrite(step.uses[o], step.def);
+    });
+}
+
+sublet::plan_options host_steps::options() const
+{
+    return {.bytes = bytes, .alignment = 64, .role = roles, .alias_of = view_of};
+}
+
+host_steps steps_of(layered_network const& all, kernels which)
+{
+    host_steps steps;
+    steps.all = &all;
+    steps.engine = dnnl::engine(dnnl::engine::kind::cpu, 0);
+    step_maker(steps, which).add_all();
+    return steps;
+}
+
+void run_step(host_steps const& of, host_step const& step, operands const& io, void* scratch)
+{
+    if (!step.primitive) return run_as_formulas(of.all->layers[step.operation], io);
+    std::unordered_map<int, memory> arguments;
+    for (std::size_t i = 0; i != step.arguments.size(); ++i) {
+        auto const& [number, layout, first] = step.arguments[i];
+        void* const bytes = i < io.in.size()    ? const_cast<void*>(io.in[i])
+                            : i == io.in.size() ? io.out
+                                                : scratch;
+        arguments.emplace(number, memory(layout, of.engine, static_cast<std::byte*>(bytes) + first));
+    }
+    dnnl::stream stream(of.engine);
+    step.primitive.execute(stream, arguments);
+    stream.wait();
+}
+
+} // namespace run_network

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_EXAMPLES_RUN_NETWORK_HOST_STEPS_HPP
+#define SUBLET_EXAMPLES_RUN_NETWORK_HOST_STEPS_HPP
+
+/// The steps that run a layered network: primitives of oneDNN on the host, or one formula for each layer.
+///
+///     Conv     x, w          reorder   x    ──► x'       in the layout that the convolution chooses
+///              y             Conv      x', w' ──► y'     with scratch; w' was reordered before any run
+///     Relu     y, z          Relu      y'   ──► z'       over y', in the layout that it has
+///     Reshape  z, r          reorder   z'   ──► z        a view needs elements in order
+///
+/// A value of the network that a primitive makes in another layout has its plain form only if a layer needs
+/// that. Reordered forms and scratch are values of the program like all others, so the plan places them.
+
+#include "elements.hpp"
+#include "layer.hpp"
+#include "read_layers.hpp"
+
+#include <sublet/core/plan.hpp>
+#include <sublet/core/units.hpp>
+#include <sublet/graph/snapshot.hpp>
+
+#include <dnnl.hpp>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace run_network {
+
+/// How an operand or result is passed to a primitive.
+struct primitive_argument {
+    int number = 0; ///< DNNL_ARG_SRC
+    dnnl::memory::desc layout;
+    std::size_t first = 0; ///< byte
+};
+
+struct host_step {
+    std::size_t operation = 0; ///< of the network
+    bool is_reorder = false;   ///< it changes the layout of a value only
+    std::vector<sublet::value_id> uses;
+    sublet::value_id def = sublet::no_value;
+    sublet::value_id scratch = sublet::no_value;
+    std::vector<std::size_t> overwritable;     ///< indexes of `uses`
+    dnnl::primitive primitive;                 ///< none: the formula of the layer
+    std::vector<primitive_argument> arguments; ///< by use, then of the result and of the scratch
+};
+
+/// A weight in the layout that a primitive has chosen, made before any run.
+struct packed_weight {
+    sublet::value_id packed, plain;
+    dnnl::memory::desc to, from;
+};
+
+enum class kernels { primitives, formulas };
+
+/// Refers to the network.
+struct host_steps {
+    layered_network const* all = nullptr;
+    dnnl::engine engine;
+    std::vector<host_step> steps;
+    std::vector<packed_weight> packed;
+
+    // By value: those of the network first.
+    std::vector<sublet::byte_count> bytes;
+    std::vector<sublet::value_role> roles;
+    std::vector<sublet::value_id> view_of;
+    std::vector<unsigned char> is_scratch;
+
+    sublet::byte_count largest_scratch() const;
+    sublet::snapshot program() const;
+    sublet::plan_options options() const; ///< refer to this object
+    std::string const& label(sublet::step_id step) const
+    {
+        return all->net.operations[steps[step].operation].label;
+    }
+};
+
+/// Requires: no layer is `unsupported`.
+host_steps steps_of(layered_network const& all, kernels which = kernels::primitives);
+
+/// Runs a step on the host. `scratch` has as many bytes as its value. Several threads may call it at once.
+void run_step(host_steps const& of, host_step const& step, operands const& io, void* scratch);
+
+template <class Call>
+operands operands_of(Call const& call)
+{
+    operands io;
+    for (std::size_t i = 0; i != call.uses().size(); ++i) io.in.push_back(call.in(i).data());
+    io.out = call.out(0).data();
+    io.out_bytes = call.out(0).size();
+    return io;
+}
+
+/// Runs a step on the host; several threads may call it at once.
+struct host_kernel {
+    host_steps const* of;
+
+    void operator()(auto const& call) const
+    {
+        if (call.is_view(0)) return;
+        run_step(*of, of->steps[call.step], operands_of(call),
+                 call.scratch_count() == 0 ? nullptr : call.scratch().data());
+    }
+};
+
+} // namespace run_network
+
+#endif
