@@ -41,7 +41,7 @@ void list_steps(sublet::effect_sink& sink, Steps const& steps, AliasOf const& al
         for (auto v : its.early) sink.use_early(v);
         add_results(sink, its.defs, alias_of);
         if constexpr (requires { its.scratch; })
-            for (auto v : its.scratch) sink.def(v);
+            for (auto v : its.scratch) sink.allocate(v);
         for (auto [in, out] : its.pairs) sink.may_overwrite(in, out);
         if constexpr (requires { its.may_recompute; }) sink.may_recompute(its.may_recompute);
     }

@@ -29,13 +29,12 @@ using any_kernel =
 struct subject {
     sublet::snapshot program;
     sublet::plan_options options;
-    std::vector<bool> is_scratch;
 };
 inline subject draw_subject(random_source& pick)
 {
     random_program p = draw_program(pick, 10);
     if (pick.below(2) == 0) shrink_results(p, pick);
-    return {p.program(), p.options(pick.below(4) != 0), p.is_scratch};
+    return {p.program(), p.options(pick.below(4) != 0)};
 }
 inline subject draw_versions(random_source& pick)
 {
@@ -48,7 +47,7 @@ inline subject draw_versions(random_source& pick)
                                        .order = names.order};
     auto const made = versions(names.program(), by_name, names.same_storage);
     REQUIRE(made);
-    return {made.program, with_versions(by_name, made), std::vector<bool>(made.value_of.size())};
+    return {made.program, with_versions(by_name, made)};
 }
 
 /// The result of a run: by step what it wrote and how often, and the final contents.
@@ -61,8 +60,7 @@ struct outcome {
 class run_environment {
 public:
     explicit run_environment(subject const& s)
-        : table_(sublet::detail::lower_program(s.program, s.options, sublet::per_value<bool>(s.is_scratch))
-                     .table)
+        : table_(sublet::detail::lower_program(s.program, s.options).table)
     {
         now_.written.resize(s.program.steps());
         now_.calls.resize(s.program.steps());

@@ -103,7 +103,7 @@ inline void add_effects(network const& net, operation const& op, sublet::effect_
     for (auto v : op.outputs)
         if (net.is_view(v)) step.view(v);
         else step.def(v);
-    if (op.scratch != sublet::no_value) step.def(op.scratch);
+    if (op.scratch != sublet::no_value) step.allocate(op.scratch);
     for (auto v : op.mutated) step.write(v);
     for (auto v : op.overwritable) step.may_overwrite(v, op.outputs.front());
     step.may_recompute(op.may_recompute);

@@ -45,7 +45,7 @@ struct network_kernel {
         for (sublet::value_id v : op.outputs)
             if (v != sublet::no_value && net->values[v].alias_of == sublet::no_value) write(v);
         for (sublet::value_id v : op.mutated) write(v);
-        if (op.scratch != sublet::no_value) write(op.scratch);
+        if (op.scratch != sublet::no_value) sublet::fill_noise(call.scratch(), sum);
     }
 };
 

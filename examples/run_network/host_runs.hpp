@@ -33,7 +33,6 @@ inline std::vector<mode_run> run_on_host(host_steps const& steps, sublet::memory
     sublet::executor_options how;
     how.check = args.check;
     how.limit = limit;
-    how.scratch = steps.is_scratch;
     sublet::snapshot const program = steps.program();
     sublet::plan_options const options = steps.options();
     std::vector<mode_run> runs;

@@ -97,12 +97,10 @@ private:
     }
 
     value_id add_value(sublet::byte_count bytes, sublet::value_role role = sublet::value_role::intermediate,
-                       value_id view_of = no_value, bool is_scratch = false)
     {
         to_.bytes.push_back(bytes);
         to_.roles.push_back(role);
         to_.view_of.push_back(view_of);
-        to_.is_scratch.push_back(is_scratch);
         return static_cast<value_id>(to_.bytes.size() - 1);
     }
 
@@ -160,7 +158,7 @@ private:
         step.operation = at_;
         step.primitive = std::move(primitive);
         if (scratch.get_size() == 0) return step;
-        step.scratch = add_value(scratch.get_size(), sublet::value_role::intermediate, no_value, true);
+        step.scratch = add_value(scratch.get_size(), sublet::value_role::intermediate);
         step.arguments.push_back({DNNL_ARG_SCRATCHPAD, scratch});
         return step;
     }
@@ -580,7 +578,7 @@ sublet::snapshot host_steps::program() const
         for (auto v : step.uses) sink.use(v);
         if (view_of[step.def] != no_value) sink.view(step.def);
         else sink.def(step.def);
-        sink.def(step.scratch);
+        sink.allocate(step.scratch);
         sink.only_views(); // a reshape reads its shape
         for (std::size_t o : step.overwritable)
             if (bytes[step.uses[o]] == bytes[step.def]) sink.may_overwrite(step.uses[o], step.def);

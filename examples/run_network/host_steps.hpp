@@ -66,7 +66,6 @@ struct host_steps {
     std::vector<sublet::byte_count> bytes;
     std::vector<sublet::value_role> roles;
     std::vector<sublet::value_id> view_of;
-    std::vector<unsigned char> is_scratch;
 
     sublet::byte_count largest_scratch() const;
     sublet::snapshot program() const;

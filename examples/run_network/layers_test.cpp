@@ -144,7 +144,6 @@ public:
         weights given(steps, 1, false);
         auto const planned = sublet::plan_memory(steps.program(), steps.options());
         sublet::executor_options how;
-        how.scratch = steps.is_scratch;
         how.check = sublet::executor_options::checks::digest;
         sublet::cpu_executor execute{steps.program(), steps.options(), sublet::arena{planned},
                                      host_kernel{&steps}, how};

@@ -103,8 +103,9 @@ public:
         {
             return touch_id(open().facts_.describe(h, facts, number_), touch::access::def);
         }
-        /// Makes h, of which no byte has contents yet: several steps write them, through views. A planner
-        /// refuses a read of bytes that no step has written.
+        /// Makes h, of which no byte has contents yet: several steps write them, through views; or, if no
+        /// other step touches it, and it is no output and not the caller's, it is scratch that ends with its
+        /// step (`call.scratch()` of executors). A planner refuses a read of bytes that no step has written.
         step_ref& allocate(Handle const& h, value_facts const& facts = {})
         {
             return touch_id(open().facts_.describe(h, facts, number_), touch::access::allocate);

@@ -15,8 +15,7 @@ std::vector<digests> device_run::run_on_host(unsigned runs) const
         std::byte bytes[64] = {};
     };
     std::map<sublet::value_id, block> bound;
-    sublet::cpu_executor run(p.program(), p.options(false), sublet::no_plan{}, sublet::synthetic_kernel{},
-                             {.scratch = p.is_scratch});
+    sublet::cpu_executor run(p.program(), p.options(false), sublet::no_plan{}, sublet::synthetic_kernel{});
     std::vector<digests> result;
     for (unsigned number = 1; number <= runs; ++number) {
         for (sublet::value_id v = 0; v != p.values(); ++v) {

@@ -70,7 +70,7 @@ TEST_CASE("a random program on CUDA streams gives the results of the host, in ev
                                                    : streams == 2 ? executor_options::checks::paint
                                                                   : executor_options::checks::plan;
             device_executor run(on.device, on.p.program(), on.p.options(), mode, {.words = &on.words},
-                                {.streams = streams}, {.check = level, .scratch = on.p.is_scratch});
+                                {.streams = streams}, {.check = level});
             for (unsigned number : {1u, 2u}) {
                 on.its.give(run, on.bound, number);
                 run.run();
@@ -93,8 +93,7 @@ TEST_CASE("branches on one to eight CUDA streams give the same results in every 
                 CAPTURE(streams);
                 on.device.reset_high();
                 device_executor run(on.device, on.p.program(), on.p.options(), mode,
-                                    {.words = &on.words, .idle_cycles = 100'000}, {.streams = streams},
-                                    {.scratch = on.p.is_scratch});
+                                    {.words = &on.words, .idle_cycles = 100'000}, {.streams = streams});
                 for (unsigned number : {1u, 2u, 3u}) {
                     on.its.give(run, on.bound, number);
                     run_report const report = run.run();
@@ -122,8 +121,7 @@ TEST_CASE("a captured run gives the right results at each launch, with new input
             for (std::size_t const streams : {1u, 3u, 8u}) {
                 CAPTURE(streams);
                 device_executor run(on.device, on.p.program(), on.p.options(), mode, {.words = &on.words},
-                                    {.streams = streams, .keeps_io_addresses = true},
-                                    {.scratch = on.p.is_scratch});
+                                    {.streams = streams, .keeps_io_addresses = true});
                 auto graph = run.capture();
                 for (unsigned number : {1u, 2u, 3u}) {
                     on.its.give(run, on.bound, number);
@@ -145,8 +143,7 @@ TEST_CASE("a captured run gives the right results after other storage was bound"
     each_program(20, [](program_on_device& on, auto const& mode, unsigned seed) {
         device_run::blocks others(on.device, on.its);
         device_executor run(on.device, on.p.program(), on.p.options(), mode, {.words = &on.words},
-                            {.streams = 1 + seed % 4, .keeps_io_addresses = true},
-                            {.scratch = on.p.is_scratch});
+                            {.streams = 1 + seed % 4, .keeps_io_addresses = true});
         on.its.give(run, on.bound, 1);
         auto graph = run.capture();
         graph.launch();

@@ -40,7 +40,7 @@ struct executor_lifetime {
             try {
                 device_executor run(device, its.p.program(), its.p.options(), mode, {.words = &words},
                                     {.streams = 2, .keeps_io_addresses = is_captured},
-                                    {.check = executor_options::checks::paint, .scratch = its.p.is_scratch});
+                                    {.check = executor_options::checks::paint});
                 auto attempt = [&](unsigned number) {
                     its.give(run, bound, number);
                     if (is_captured) {
@@ -126,8 +126,7 @@ TEST_CASE("an executor reports the step of a failed kernel launch, and the bytes
         digesting_device device(0);
         synthetic_words words(device, p.turns().size());
         device_run::blocks bound(device, its);
-        device_executor run(device, p.program(), p.options(), no_plan{}, {.words = &words}, {},
-                            {.scratch = p.is_scratch});
+        device_executor run(device, p.program(), p.options(), no_plan{}, {.words = &words}, {});
         its.give(run, bound, 1);
         try {
             run.run();
@@ -136,8 +135,7 @@ TEST_CASE("an executor reports the step of a failed kernel launch, and the bytes
             CHECK(failure.bytes() > 90'000);
             CHECK(failure.step() != no_step);
         }
-        device_executor small(device, p.program(), p.options(), recycle{}, {.words = &words}, {},
-                              {.scratch = p.is_scratch});
+        device_executor small(device, p.program(), p.options(), recycle{}, {.words = &words}, {});
         its.give(small, bound, 1);
         CHECK_NOTHROW(small.run()); // the failed allocation has left nothing behind
 

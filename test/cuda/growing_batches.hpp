@@ -44,9 +44,9 @@ struct growing_batches {
              synthetic_words const& words, sublet::stream_options const& streams = {},
              sublet::executor_options::checks check = sublet::executor_options::checks::plan) const
     {
-        return std::make_unique<device_executor>(
-            device, program, options.at(n), mode, device_synthetic_kernel{.words = &words}, streams,
-            sublet::executor_options{.check = check, .scratch = p.is_scratch});
+        return std::make_unique<device_executor>(device, program, options.at(n), mode,
+                                                 device_synthetic_kernel{.words = &words}, streams,
+                                                 sublet::executor_options{.check = check});
     }
 
     std::size_t bytes_of(sublet::value_id v, sublet::byte_count n) const
@@ -72,8 +72,7 @@ struct growing_batches {
     /// On the host, without a plan.
     std::uint64_t expected(sublet::byte_count n, unsigned number) const
     {
-        sublet::cpu_executor run(program, options.at(n), sublet::no_plan{}, sublet::synthetic_kernel{},
-                                 {.scratch = p.is_scratch});
+        sublet::cpu_executor run(program, options.at(n), sublet::no_plan{}, sublet::synthetic_kernel{});
         sublet::fill_noise(run.input(0u), number);
         run.run();
         return sublet::digest(run.output(output));

@@ -50,19 +50,16 @@ plan_options const chain_options{.bytes = {64, 32, 16, 48}, .role = roles{input,
 struct subject {
     snapshot program;
     plan_options options;
-    std::vector<bool> is_scratch;
 };
 
 std::vector<subject> subjects()
 {
-    std::vector<subject> all{{chain, chain_options, std::vector<bool>(4)}};
+    std::vector<subject> all{{chain, chain_options}};
     auto const in_place = sequence(4, 6, [](auto step, effect_sink& s) {
         s.use(+step), s.def(step + 1), s.may_overwrite(+step, step + 1);
-        if (step == 2) s.def(5);
+        if (step == 2) s.allocate(5);
     });
-    all.push_back({in_place,
-                   {.bytes = 40, .role = roles{input, none, none, none, output, none}},
-                   {false, false, false, false, false, true}});
+    all.push_back({in_place, {.bytes = 40, .role = roles{input, none, none, none, output, none}}});
     auto const wide = sequence(4, 8, [](auto step, effect_sink& s) {
         if (step == 0) s.use(0), s.use(1), s.def(2), s.def(3);
         if (step == 1) s.use(2), s.view(4);
@@ -74,14 +71,13 @@ std::vector<subject> subjects()
                     .alignment = {8, 64, 1, 2, 4, 8, 16, 32},
                     .role = roles{input, input, none, output, none, none, none, output},
                     .alias_of = {-1, -1, -1, -1, 2, -1, -1, -1},
-                    .pool = {0, 1, 0, 1, 0, 1, 1, 0}},
-                   std::vector<bool>(8)});
+                    .pool = {0, 1, 0, 1, 0, 1, 1, 0}}});
     auto const early = sequence(3, 4, [](auto step, effect_sink& s) {
         step == 1 ? s.use_early(+step) : s.use(+step);
         s.def(step + 1);
     });
-    all.push_back({early, chain_options, std::vector<bool>(4)});
-    subject reordered{op_list(4, {{2}, {0}, {1}}, {{3}, {1}, {2}}), chain_options, std::vector<bool>(4)};
+    all.push_back({early, chain_options});
+    subject reordered{op_list(4, {{2}, {0}, {1}}, {{3}, {1}, {2}}), chain_options};
     reordered.options.order = {1, 2, 0};
     all.push_back(reordered);
     return all;
@@ -359,7 +355,7 @@ TEST_CASE("in an arena nothing is allocated during a run")
              {executor_options::checks::off, executor_options::checks::plan}) {
             checked_resource source;
             cpu_executor run(s.program, s.options, arena{planned(s)}, synthetic_kernel{},
-                             {.check = level, .upstream = &source, .scratch = s.is_scratch});
+                             {.check = level, .upstream = &source});
             for (int repeat = 0; repeat != 2; ++repeat) {
                 for (value_id v = 0; v != s.program.values(); ++v)
                     if (has_role(s.options.role[v], input)) fill_noise(run.input(v), v);
@@ -559,7 +555,7 @@ TEST_CASE("any allocation may fail: the error says so, nothing leaks, and the ne
 {
     std::size_t failures = 0;
     for (subject const& s : subjects()) {
-        executor reference(s.program, s.options, no_plan{}, synthetic_kernel{}, {.scratch = s.is_scratch});
+        executor reference(s.program, s.options, no_plan{}, synthetic_kernel{});
         give(reference, s);
         reference.run();
         each_mode(s, [&](auto const& mode, executor_options::checks level) {
@@ -576,7 +572,7 @@ TEST_CASE("any allocation may fail: the error says so, nothing leaks, and the ne
                             ++calls;
                             synthetic_kernel{}(call);
                         },
-                        executor_options{.check = level, .upstream = &source, .scratch = s.is_scratch});
+                        executor_options{.check = level, .upstream = &source});
                     give(*run, s);
                     runs = true;
                     run->run();
@@ -614,7 +610,7 @@ TEST_CASE(
             checked_resource source;
             std::optional<executor> run;
             run.emplace(s.program, s.options, mode, synthetic_kernel{},
-                        executor_options{.check = level, .upstream = &source, .scratch = s.is_scratch});
+                        executor_options{.check = level, .upstream = &source});
             byte_count const arenas = run->memory().bytes.live;
             for (std::size_t max_allocations = 0, failed = 1; failed == 1; ++max_allocations) {
                 failed = 0;
@@ -646,7 +642,7 @@ TEST_CASE(
     "any kernel call may throw any exception: the error says so, nothing leaks, and the next run is right")
 {
     for (subject const& s : subjects()) {
-        executor reference(s.program, s.options, no_plan{}, synthetic_kernel{}, {.scratch = s.is_scratch});
+        executor reference(s.program, s.options, no_plan{}, synthetic_kernel{});
         give(reference, s);
         reference.run();
         each_mode(s, [&](auto const& mode, executor_options::checks level) {
@@ -665,7 +661,7 @@ TEST_CASE(
                     synthetic_kernel{}(call);
                     if (fails == call.step) fail();
                 },
-                executor_options{.check = level, .upstream = &source, .scratch = s.is_scratch});
+                executor_options{.check = level, .upstream = &source});
             byte_count const arenas = run->memory().bytes.live;
             for (step_id at = 0; at != s.program.steps(); ++at)
                 for (int misuse_case = 0; misuse_case != 4; ++misuse_case) {
@@ -752,8 +748,8 @@ TEST_CASE(
     "a kernel gets its operands in program order, and an error for operands that its step does not have")
 {
     auto const p = sequence(2, 6, [](auto step, effect_sink& s) {
-        if (step == 0) s.def(3), s.def(5), s.def(0);
-        else s.use(3), s.use(no_value), s.use_early(0), s.use(3), s.def(4), s.view(1), s.def(2);
+        if (step == 0) s.def(3), s.allocate(5), s.def(0);
+        else s.use(3), s.use(no_value), s.use_early(0), s.use(3), s.def(4), s.view(1), s.allocate(2);
     });
     plan_options options{.bytes = {1, 2, 3, 4, 5, 6}, .alias_of = {-1, 3, -1, -1, -1, -1}, .order = {0, 1}};
     std::size_t refused = 0;
@@ -786,7 +782,7 @@ TEST_CASE(
         refuses([&] { (void)call.is_view(call.defs().size()); });
         refuses([&] { (void)call.scratch(1); });
     };
-    lowered_program const lowered = lower_program(p, options, [](value_id v) { return v == 2 || v == 5; });
+    lowered_program const lowered = lower_program(p, options);
     detail::value_storage values(lowered, no_plan{}, counted_memory{});
     cpu_call call(lowered, values);
     for (position_id at : {0u, 1u}) {

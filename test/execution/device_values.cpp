@@ -24,7 +24,7 @@ plan_options const options{.bytes = 16,
                            .role = std::vector<value_role>{value_role::input, value_role::external,
                                                            value_role::intermediate, value_role::output}};
 
-lowered_program const lowered_chain = lower_program(chain, options, false);
+lowered_program const lowered_chain = lower_program(chain, options);
 
 /// An executor with runs that copy x to y, and fail on request.
 struct test_executor : device_values<simple_device> {
@@ -163,8 +163,7 @@ snapshot const three_steps = op_list(3, {{0}, {1}}, {{1}, {2}});
 lowered_program const lowered = lower_program(
     three_steps,
     {.bytes = 8,
-     .role = std::vector<value_role>{value_role::input, value_role::intermediate, value_role::output}},
-    false);
+     .role = std::vector<value_role>{value_role::input, value_role::intermediate, value_role::output}});
 
 } // namespace
 
@@ -189,11 +188,10 @@ TEST_CASE("a value that changes is reported with its producer and its reader")
 
 TEST_CASE("the caller's storage is checked at the end of the run too")
 {
-    lowered_program const weighted = lower_program(
-        three_steps,
-        {.bytes = 8,
-         .role = std::vector<value_role>{value_role::external, value_role::intermediate, value_role::output}},
-        false);
+    lowered_program const weighted =
+        lower_program(three_steps, {.bytes = 8,
+                                    .role = std::vector<value_role>{
+                                        value_role::external, value_role::intermediate, value_role::output}});
     auto const corrupted =
         change(weighted, [](buffer_id b, std::uint32_t at) { return b == 0 && at > 1 ? 1u : 0u; });
     REQUIRE(corrupted); // only step 0 reads it, and finds it unchanged
@@ -223,7 +221,7 @@ namespace {
 snapshot const storage_chain = op_list(3, {{}, {0}, {1}}, {{0}, {1}, {2}});
 lowered_program storage_chain_program()
 {
-    return lower_program(storage_chain, {.bytes = {64, 32, 32}, .alignment = 16}, false);
+    return lower_program(storage_chain, {.bytes = {64, 32, 32}, .alignment = 16});
 }
 
 } // namespace

@@ -355,11 +355,10 @@ TEST_CASE("random programs give at every batch the results that they give withou
                                  : number == 2 ? 1
                                                : 1 + pick.below(static_cast<std::uint32_t>(most));
             CAPTURE(n);
-            subject const its{program, all.options.at(n), all.drawn.is_scratch};
-            executor_options const settings{.check = levels[pick.below(4)], .scratch = its.is_scratch};
+            subject const its{program, all.options.at(n)};
+            executor_options const settings{.check = levels[pick.below(4)]};
             run_environment expected(its);
-            cpu_executor<any_kernel> unplanned(program, its.options, no_plan{}, expected.traced(0),
-                                               {.scratch = its.is_scratch});
+            cpu_executor<any_kernel> unplanned(program, its.options, no_plan{}, expected.traced(0));
             outcome const results = expected.run(unplanned, 1);
             auto run_once = [&](auto make) {
                 made one{std::make_unique<run_environment>(its), results, nullptr, nullptr};

@@ -27,7 +27,7 @@ namespace {
 
 host_values values_of(snapshot const& p, plan_options const& options)
 {
-    return host_values(lower_program(p, options, per_value<bool>(false)), no_plan{}, {});
+    return host_values(lower_program(p, options), no_plan{}, {});
 }
 
 } // namespace
@@ -65,7 +65,7 @@ struct task {
                                   value_role::external, value_role::output, value_role::external},
                          .alias_of =
                              std::vector<value_id>{no_value, no_value, no_value, cache, no_value, no_value}};
-    lowered_program lowered = lower_program(program, options, per_value<bool>(false));
+    lowered_program lowered = lower_program(program, options);
     detail::binding_state duties{lowered};
 
     void give(value_id v) { duties.mark_supplied(lowered.table.buffer_of[v]); }
@@ -135,7 +135,7 @@ namespace {
 
 lowered_program lowered_of(random_program const& p, bool in_place = true)
 {
-    return lower_program(p.program(), p.options(in_place), p.is_scratch);
+    return lower_program(p.program(), p.options(in_place));
 }
 
 /// Sums live ranges at each position; tries all ways to write results over operands.
@@ -193,8 +193,8 @@ TEST_CASE("the example of the header")
         if (step == 1) return s.use(0), s.def(1), s.may_overwrite(0, 1);
         s.use(1);
     });
-    CHECK(live_peak(lower_program(p, {.bytes = {8, 4}, .in_place = false}, false)) == 12);
-    CHECK(live_peak(lower_program(p, {.bytes = {8, 4}}, false)) == 8);
+    CHECK(live_peak(lower_program(p, {.bytes = {8, 4}, .in_place = false})) == 12);
+    CHECK(live_peak(lower_program(p, {.bytes = {8, 4}})) == 8);
 }
 
 TEST_CASE("views take no bytes, and scratch only during its step")
@@ -202,30 +202,29 @@ TEST_CASE("views take no bytes, and scratch only during its step")
     enum : std::uint32_t { a, b, c, w };
     auto const p = sequence(3, 4, [](auto step, effect_sink& s) {
         if (step == 0) return s.def(a);
-        if (step == 1) return s.use(a), s.view(b), s.def(c), s.def(w);
+        if (step == 1) return s.use(a), s.view(b), s.def(c), s.allocate(w);
         s.use(b), s.use(c);
     });
     plan_options const options{.bytes = {8, 4, 6, 2}, .alias_of = {-1, 0, -1, -1}};
-    CHECK(live_peak(lower_program(p, options, [](value_id v) { return v == w; })) == 16);
+    CHECK(live_peak(lower_program(p, options)) == 16);
 }
 
 TEST_CASE("an empty program, one with unused inputs, and one of inputs only")
 {
-    CHECK(live_peak(lower_program(snapshot{}, {.bytes = 8}, false)) == 0);
+    CHECK(live_peak(lower_program(snapshot{}, {.bytes = 8})) == 0);
     plan_options const inputs{.bytes = 8, .role = value_role::input};
     auto const unread = sequence(2, 2, [](auto, effect_sink&) {});
-    CHECK(live_peak(lower_program(unread, inputs, false)) == 16);
+    CHECK(live_peak(lower_program(unread, inputs)) == 16);
     auto const given = sequence(0, 2, [](auto, effect_sink&) {});
-    CHECK(live_peak(lower_program(given, inputs, false)) ==
-          plan_memory(given, inputs).report().lower_bound_bytes);
+    CHECK(live_peak(lower_program(given, inputs)) == plan_memory(given, inputs).report().lower_bound_bytes);
 }
 
 TEST_CASE("an input that the first step reads early is dead at it where any step may be the first")
 {
     auto const p = sequence(1, 2, [](auto, effect_sink& s) { s.use_early(0), s.def(1); });
     plan_options const options{.bytes = 8, .role = {value_role::input, value_role::output}};
-    CHECK(live_peak(lower_program(p, options, false)) == 16);
-    CHECK(live_peak(lower_program(p, options, false, {0})) == 8);
+    CHECK(live_peak(lower_program(p, options)) == 16);
+    CHECK(live_peak(lower_program(p, options, {0})) == 8);
 }
 
 TEST_CASE(
@@ -233,17 +232,17 @@ TEST_CASE(
 {
     auto const p = sequence(1, 2, [](auto, effect_sink& s) { s.def(1); });
     plan_options const options{.bytes = {32, 8}, .role = {value_role::input, value_role::output}};
-    CHECK(live_peak(lower_program(p, options, false)) == plan_memory(p, options).report().lower_bound_bytes);
-    CHECK(live_peak(lower_program(p, options, false)) == 40);
-    CHECK(live_peak(lower_program(p, options, false, {0})) ==
+    CHECK(live_peak(lower_program(p, options)) == plan_memory(p, options).report().lower_bound_bytes);
+    CHECK(live_peak(lower_program(p, options)) == 40);
+    CHECK(live_peak(lower_program(p, options, {0})) ==
           plan_concurrent(p, options).report().lower_bound_bytes);
-    CHECK(live_peak(lower_program(p, options, false, {0})) == 32);
+    CHECK(live_peak(lower_program(p, options, {0})) == 32);
 }
 
 TEST_CASE("more live bytes than 64 bits can count are rejected")
 {
     auto const p = sequence(1, 2, [](auto, effect_sink& s) { s.def(0), s.def(1); });
-    lowered_program const lowered = lower_program(p, {.bytes = byte_count{1} << 63}, false);
+    lowered_program const lowered = lower_program(p, {.bytes = byte_count{1} << 63});
     CHECK_THROWS_AS((void)live_peak(lowered), precondition_error);
 }
 
@@ -254,7 +253,7 @@ TEST_CASE("an operand that is taken by one result leaves the next result to anot
         s.use(0), s.use(1), s.def(2), s.def(3);
         s.may_overwrite(0, 2), s.may_overwrite(0, 3), s.may_overwrite(1, 3);
     });
-    CHECK(live_peak(lower_program(p, {.bytes = 8}, false)) == 16);
+    CHECK(live_peak(lower_program(p, {.bytes = 8})) == 16);
 }
 
 TEST_CASE("the live peak is the sum over live ranges, and no plan is below it; most plans reach it")

@@ -380,12 +380,12 @@ TEST_CASE("a hand-off or edge to a lower position, or the plan of another progra
     snapshot const program = small_program{{{{}, {a}}, {{a}, {b}}}, 2};
     plan_options const options{.bytes = 8};
     auto refused = [&](memory_plan const& plan, std::vector<handoff> const& handoffs = {}) {
-        return why_refused([&] { return run_order_of(program, options, arena{plan}, false, handoffs); });
+        return why_refused([&] { return run_order_of(program, options, arena{plan}, handoffs); });
     };
     memory_plan const fine = placed({0, 8}, {8, 8});
     CHECK(refused(fine, {{1, 0}}) == fault::leads_back);
     CHECK(refused(fine, {{1, 1}}) == fault::leads_back);
-    CHECK_THROWS_WITH((void)run_order_of(program, options, no_plan{}, false, {{0, 2}}),
+    CHECK_THROWS_WITH((void)run_order_of(program, options, no_plan{}, {{0, 2}}),
                       "sublet: a hand-off leads from step 0 to step 2, but there are only 2 steps");
     for (byte_count const offset : {byte_count{993}, no_offset, no_offset - 3})
         CHECK(refused(placed({0, offset}, {8, 8})) == fault::outside_arena);
@@ -545,9 +545,8 @@ TEST_CASE("for random programs the waits suffice in every order that keeps them,
         snapshot const program = p.program();
         auto const planned = plan_memory(program, p.options());
         REQUIRE(planned);
-        if (seed % 3 == 0)
-            prove(p, nullptr, run_order_of(program, p.options(), recycle{}, p.is_scratch), count);
-        prove(p, &planned.plan, run_order_of(program, p.options(), arena{planned}, p.is_scratch), count);
+        if (seed % 3 == 0) prove(p, nullptr, run_order_of(program, p.options(), recycle{}), count);
+        prove(p, &planned.plan, run_order_of(program, p.options(), arena{planned}), count);
     }
     for (std::size_t of_kind : count.of_kind) CHECK(of_kind > 20);
     CHECK(count.orders > 2000);
@@ -571,7 +570,7 @@ TEST_CASE("the same holds for plans for any schedule, with and without hand-offs
         auto const plan = seed % 2 == 0 ? plan_concurrent(program, p.options()).plan
                                         : plan_with_handoffs(program, p.options()).plan;
         REQUIRE(check_concurrent_plan(program, plan, p.options()));
-        run_order const order = run_order_of(program, p.options(), arena{plan}, p.is_scratch);
+        run_order const order = run_order_of(program, p.options(), arena{plan});
         for (std::size_t at = 0; at != order.lowered.step_at.size(); ++at)
             moved += order.lowered.step_at[at] != at;
         prove(p, &plan, order, count);
@@ -816,7 +815,7 @@ TEST_CASE("a buffer follows every buffer that it overlaps, and an input none")
         3, 4, [&](auto s) -> auto& { return uses[s]; }, [&](auto s) -> auto& { return defs[s]; });
     using enum value_role;
     plan_options const options{.bytes = {8, 8, 8, 20}, .role = {input, intermediate, intermediate, output}};
-    lowered_program const lowered = lower_program(program, options, false);
+    lowered_program const lowered = lower_program(program, options);
     memory_plan plan;
     plan.arena_bytes = {100};
     byte_count const offsets[] = {0, 8, 16, 4};
@@ -846,7 +845,7 @@ TEST_CASE("for random plans the occupants agree with painting the bytes one by o
         random_source pick{std::mt19937{seed}};
         random_program const p = draw_program(pick, 10);
         memory_plan const plan = plan_memory(p.program(), p.options()).plan;
-        lowered_program const lowered = lower_program(p.program(), p.options(), p.is_scratch);
+        lowered_program const lowered = lower_program(p.program(), p.options());
         detail::arena_occupants arenas(lowered, plan);
         std::map<std::pair<pool_id, byte_count>, buffer_id> lies_at;
         auto each_byte = [&](buffer_id b, auto see) {

@@ -47,7 +47,7 @@ template <class Mode>
 std::vector<std::size_t> live_bytes(snapshot const& p, plan_options const& options, Mode const& mode,
                                     checked_resource& source)
 {
-    lowered_program const lowered = lower_program(p, options, false);
+    lowered_program const lowered = lower_program(p, options);
     storage values(lowered, mode, counted_memory(&source));
     std::vector<std::size_t> live;
     for (buffer_id b = 0; b != lowered.ref_counts.size(); ++b)
@@ -70,7 +70,7 @@ std::optional<counterexample> refusal(snapshot const& p, plan_options const& opt
 {
     checked_resource source;
     try {
-        storage(lower_program(p, options, false), arena{plan}, counted_memory(&source));
+        storage(lower_program(p, options), arena{plan}, counted_memory(&source));
     } catch (unsound_plan const& e) {
         CHECK(source.requests.empty());
         return e.why();
@@ -156,7 +156,7 @@ TEST_CASE("values of the caller, of unknown size or of 0 bytes are never allocat
     CHECK(live_bytes(p, options, recycle{}, source) == sizes{0, 8, 0, 0});
     CHECK(live_bytes(p, options, arena{plan_memory(p, options).plan}, source) == sizes{8, 8, 8, 8});
 
-    lowered_program const lowered = lower_program(p, options, false);
+    lowered_program const lowered = lower_program(p, options);
     storage values(lowered, no_plan{}, counted_memory(&source));
     CHECK(values.bytes_of(1).empty());
     CHECK(values.value_bytes(lowered, 1).data() == nullptr);
@@ -174,7 +174,7 @@ TEST_CASE("a view is the first bytes of its root")
 {
     auto const p = with_views(op_list(3, {{}, {0}}, {{0}, {1, 2}}), {no_value, 0, 0});
     plan_options const options{.bytes = std::vector<byte_count>{16, 4, no_size}, .alias_of = {-1, 0, 0}};
-    lowered_program const lowered = lower_program(p, options, false);
+    lowered_program const lowered = lower_program(p, options);
     checked_resource source;
     storage values(lowered, no_plan{}, counted_memory(&source));
     values.begin(lowered);
@@ -195,7 +195,7 @@ TEST_CASE("there is one block per arena, aligned to the largest alignment of its
                                .pools = {{no_limit, 4}, {no_limit, 4096}, {no_limit, 256}}};
     auto const planned = plan_memory(chain, options);
     REQUIRE(planned);
-    lowered_program const lowered = lower_program(chain, options, false);
+    lowered_program const lowered = lower_program(chain, options);
     storage values(lowered, arena{planned}, counted_memory(&source));
     CHECK(source.requests == std::vector<std::pair<std::size_t, std::size_t>>{
                                  {planned.plan.arena_bytes[0], 64}, {planned.plan.arena_bytes[2], 256}});
@@ -210,7 +210,7 @@ TEST_CASE("there is one block per arena, aligned to the largest alignment of its
 TEST_CASE("in every mode alignments are powers of two")
 {
     auto made = [](auto const& mode, plan_options const& options) {
-        (void)storage(lower_program(chain, options, false), mode, counted_memory());
+        (void)storage(lower_program(chain, options), mode, counted_memory());
     };
     doctest::Contains const sentence(", but an executor takes only powers of two");
     for (plan_options const& options : {plan_options{.bytes = 8, .alignment = {1, 2, 3, 4}},
@@ -294,7 +294,7 @@ TEST_CASE("if one arena cannot be allocated the others are freed, and the error 
     for (std::size_t max_allocations = 0; max_allocations != 4; ++max_allocations) {
         checked_resource source{.max_allocations = max_allocations};
         try {
-            storage(lower_program(chain, options, false), arena{plan}, counted_memory(&source));
+            storage(lower_program(chain, options), arena{plan}, counted_memory(&source));
             FAIL_CHECK("no error for an arena");
         } catch (allocation_error const& e) {
             CHECK(e.bytes() == byte_count{8} << max_allocations);
@@ -309,7 +309,7 @@ TEST_CASE("if one arena cannot be allocated the others are freed, and the error 
 TEST_CASE("the begin of a run keeps inputs, its end keeps outputs, and all is freed at last")
 {
     plan_options const options{.bytes = {1, 20, 300, 4000}, .role = {input, none, none, output}};
-    lowered_program const lowered = lower_program(chain, options, false);
+    lowered_program const lowered = lower_program(chain, options);
     checked_resource source;
     {
         storage values(lowered, recycle{}, counted_memory(&source));
@@ -553,7 +553,7 @@ lists rows_of(csr_rows<position_id, Item> const& rows)
 
 lowered_program lowered_of(random_program const& p, bool in_place = true)
 {
-    return lower_program(p.program(), p.options(in_place), p.is_scratch);
+    return lower_program(p.program(), p.options(in_place));
 }
 
 } // namespace
@@ -565,12 +565,12 @@ TEST_CASE("the example of the header: uses, definitions and buffers by position"
     auto const p = tasks(
         3, 4, [](node_id) { return std::vector<node_id>{}; },
         [](node_id n, effect_sink& s) {
-            if (n == 0) s.use(a), s.view(b), s.def(c), s.def(w);
+            if (n == 0) s.use(a), s.view(b), s.def(c), s.allocate(w);
             if (n == 1) s.use(b), s.use(c);
             if (n == 2) s.def(a);
         });
     plan_options const options{.bytes = {8, 4, 6, 2}, .alias_of = {-1, 0, -1, -1}, .order = {2, 0, 1}};
-    lowered_program const lowered = lower_program(p, options, [](value_id v) { return v == w; });
+    lowered_program const lowered = lower_program(p, options);
     CHECK(lowered.step_at == std::vector<step_id>{2, 0, 1});
     CHECK(rows_of(lowered.uses) == lists{{}, {a}, {b, c}});
     CHECK(rows_of(lowered.defs) == lists{{a}, {b, c}, {}});
@@ -589,8 +589,7 @@ TEST_CASE("a view has no more bytes than its root, and a view of an input is one
     auto const p = sequence(1, 2, [](auto, effect_sink& s) { s.use(0), s.view(1); });
     lowered_program const lowered = lower_program(
         p,
-        {.bytes = std::vector<byte_count>{8, no_size}, .role = {value_role::input, {}}, .alias_of = {-1, 0}},
-        false);
+        {.bytes = std::vector<byte_count>{8, no_size}, .role = {value_role::input, {}}, .alias_of = {-1, 0}});
     CHECK(lowered.bytes == std::vector<byte_count>{8, 8});
     CHECK(lowered.is_view(1, 0));
 }
@@ -601,7 +600,7 @@ TEST_CASE("a view that its step also writes is not a view of existing bytes: the
         if (step == 0) s.write(1), s.def(0);
         s.view(1);
     });
-    lowered_program const lowered = lower_program(p, {.bytes = 8, .alias_of = {-1, 0}}, false);
+    lowered_program const lowered = lower_program(p, {.bytes = 8, .alias_of = {-1, 0}});
     CHECK(!lowered.is_view(1, 0));
     CHECK(!lowered.is_view(0, 0));
     CHECK(lowered.is_view(1, 1));
@@ -616,7 +615,7 @@ TEST_CASE("an order that cannot be run is rejected with a counterexample")
     });
     auto fault_of = [&p](plan_options const& options) {
         try {
-            (void)lower_program(p, options, false);
+            (void)lower_program(p, options);
         } catch (unsound_plan const& e) {
             return e.why();
         }
@@ -629,63 +628,70 @@ TEST_CASE("an order that cannot be run is rejected with a counterexample")
           counterexample{fault::write_moved, counterexample::access{.value = 0, .position = 1}});
     CHECK(fault_of({.bytes = 8}).what == fault::needless);
     auto const undefined = sequence(1, 1, [](auto, effect_sink& s) { s.use(0); });
-    CHECK_THROWS_AS((void)lower_program(undefined, {.bytes = 8}, false), unsound_plan);
+    CHECK_THROWS_AS((void)lower_program(undefined, {.bytes = 8}), unsound_plan);
 }
 
-TEST_CASE("scratch is defined by one step, used by none, and no output")
+TEST_CASE("scratch is what one step allocates and no other touches, and what has no role")
 {
-    auto with_scratch = [](auto effects, value_role role = value_role::intermediate) {
-        auto const p = sequence(2, 1, effects);
-        (void)lower_program(p, {.bytes = 8, .role = role}, true);
+    auto rows = [](auto effects, plan_options const& options = {.bytes = 8}) {
+        auto const lowered = lower_program(sequence(2, 2, effects), options);
+        return std::pair(rows_of(lowered.scratch), rows_of(lowered.defs));
     };
     auto once = [](auto step, effect_sink& s) {
-        if (step == 0) s.def(0);
+        if (step == 0) s.allocate(1), s.allocate(0);
     };
-    with_scratch(once);
-    CHECK_THROWS_WITH_AS(with_scratch(once, value_role::output),
-                         "sublet: scratch may be touched by one step only, and may not be an output: value 0",
-                         precondition_error);
-    CHECK_THROWS_WITH_AS(with_scratch([](auto, effect_sink& s) { s.def(0); }),
-                         "sublet: scratch may be touched by one step only, and may not be an output: value 0",
-                         precondition_error);
-    CHECK_THROWS_WITH_AS(with_scratch([](auto step, effect_sink& s) { step == 0 ? s.def(0) : s.use(0); }),
-                         "sublet: scratch may not be read by a step, but value 0 is, by step 1",
-                         precondition_error);
-    CHECK_THROWS_WITH_AS(
-        with_scratch([](auto step, effect_sink& s) { step == 0 ? s.def(0) : s.use_early(0); }),
-        "sublet: scratch may not be read by a step, but value 0 is, by step 1", precondition_error);
-    // Nor at the end of a node.
+    CHECK(rows(once) == std::pair(lists{{1, 0}, {}}, lists{{}, {}}));
+    for (value_role role : {value_role::output, value_role::external, value_role::state})
+        CHECK(rows(once, {.bytes = 8, .role = {role, {}}}) == std::pair(lists{{1}, {}}, lists{{0}, {}}));
+    auto made = [](auto step, effect_sink& s) {
+        if (step == 0) s.def(0), s.allocate(1), s.write(1); // written: a result
+    };
+    CHECK(rows(made) == std::pair(lists{{}, {}}, lists{{0, 1}, {}}));
+    auto twice = [](auto, effect_sink& s) { s.allocate(0); };
+    CHECK(rows(twice) == std::pair(lists{{}, {}}, lists{{0}, {0}}));
+    auto written_later = [](auto step, effect_sink& s) { step == 0 ? s.allocate(0) : s.write(0); };
+    CHECK(rows(written_later) == std::pair(lists{{}, {}}, lists{{0}, {0}}));
+    // A step may write its scratch through views of its own, which are results.
+    auto in_parts = [](auto step, effect_sink& s) {
+        if (step == 0) s.allocate(0), s.view(1, 0, 4), s.write(1);
+    };
+    plan_options const part{.bytes = {8, 4}, .alias_of = {-1, 0}, .view_offset = {0, 4}};
+    CHECK(rows(in_parts, part) == std::pair(lists{{0}, {}}, lists{{1}, {}}));
+    auto part_of_another = [](auto step, effect_sink& s) {
+        if (step == 0) s.allocate(0);
+        else s.view(1, 0, 4), s.write(1);
+    };
+    CHECK(rows(part_of_another, part) == std::pair(lists{{}, {}}, lists{{0}, {1}}));
+    // Nor may it be read at the end of a node.
     auto const phi = tasks(
         2, 1, [](node_id n) { return std::vector<node_id>(n == 0, 1); },
-        [](node_id n, effect_sink& s) { n == 0 ? s.def(0) : s.use_at_end_of(0, 0); });
-    CHECK_THROWS_WITH_AS((void)lower_program(phi, {.bytes = 8}, true),
-                         "sublet: scratch may not be read by a step, but value 0 is, at the end of node 0",
-                         precondition_error);
+        [](node_id n, effect_sink& s) { n == 0 ? s.allocate(0) : s.use_at_end_of(0, 0); });
+    auto unwritten = [&] { (void)lower_program(phi, {.bytes = 8}); };
+    CHECK_THROWS_AS(unwritten(), unsound_plan);
 }
 
 TEST_CASE("an empty program, one without values, and one with unused inputs")
 {
-    CHECK(lower_program(snapshot{}, {.bytes = 8}, false).positions() == 0);
+    CHECK(lower_program(snapshot{}, {.bytes = 8}).positions() == 0);
     auto const idle = sequence(3, 0, [](auto, effect_sink&) {});
-    CHECK(lower_program(idle, {.bytes = 8}, false).positions() == 3);
+    CHECK(lower_program(idle, {.bytes = 8}).positions() == 3);
     auto const unread = sequence(2, 2, [](auto, effect_sink&) {});
-    lowered_program const lowered = lower_program(unread, {.bytes = 8, .role = value_role::input}, false);
+    lowered_program const lowered = lower_program(unread, {.bytes = 8, .role = value_role::input});
     CHECK(rows_of(lowered.touched) == lists{{0, 1}, {}});
 }
 
 TEST_CASE("pools are numbered from 0")
 {
     auto const p = sequence(1, 1, [](auto, effect_sink& s) { s.def(0); });
-    CHECK(lower_program(p, {.bytes = 8, .pool = 65535}, false).pools == 65536);
-    CHECK_THROWS_AS((void)lower_program(p, {.bytes = 8, .pool = 65536}, false), precondition_error);
+    CHECK(lower_program(p, {.bytes = 8, .pool = 65535}).pools == 65536);
+    CHECK_THROWS_AS((void)lower_program(p, {.bytes = 8, .pool = 65536}), precondition_error);
 }
 
 TEST_CASE("an input that the first step reads early may be reused where any step may be the first")
 {
     auto const p = sequence(1, 2, [](auto, effect_sink& s) { s.use_early(0), s.def(1); });
     plan_options const options{.bytes = 8, .role = {value_role::input, value_role::output}};
-    lowered_program const in_order = lower_program(p, options, false),
-                          at_once = lower_program(p, options, false, {0});
+    lowered_program const in_order = lower_program(p, options), at_once = lower_program(p, options, {0});
     CHECK(in_order.reuses_at(0).empty());
     REQUIRE(at_once.reuses_at(0).size() == 1);
     CHECK(at_once.reuses_at(0)[0].from == 0);

@@ -35,11 +35,10 @@ TEST_CASE("a call has the operands of its step in program order, and its stream"
     // 0: -> a;   1: a -> b (a view of a), c; w is scratch
     auto const program = sequence(2, 4, [](auto step, effect_sink& s) {
         if (step == 0) return s.def(0);
-        s.use(0), s.view(1), s.def(2), s.def(3);
+        s.use(0), s.view(1), s.def(2), s.allocate(3);
     });
     plan_options const options{.bytes = {8, 4, 2, 6}, .alias_of = {-1, 0, -1, -1}};
-    lowered_program const lowered =
-        lower_program(program, options, std::vector<bool>{false, false, false, true});
+    lowered_program const lowered = lower_program(program, options);
     std::vector<std::byte> bytes(32);
     detail::operand_table const places(lowered);
     REQUIRE(places.count() == 5);
@@ -172,7 +171,7 @@ template <class Mode>
 stream_schedule scheduled(snapshot const& p, plan_options const& o, Mode const& mode, stream_options how = {},
                           bool paints = false)
 {
-    return schedule_streams(run_order_of(p, o, mode, false, how.handoffs), mode, how, paints);
+    return schedule_streams(run_order_of(p, o, mode, how.handoffs), mode, how, paints);
 }
 
 /// What happens before what, by following streams and events from command to command.
@@ -284,12 +283,12 @@ bool blocks_are_there(run_order const& order, commands const& list, bool keeps_i
 }
 
 template <class Mode>
-void check_schedule_of(snapshot const& p, plan_options const& o, std::vector<bool> const& scratch,
-                       Mode const& mode, stream_options const& how, bool paints)
+void check_schedule_of(snapshot const& p, plan_options const& o, Mode const& mode, stream_options const& how,
+                       bool paints)
 {
     memory_plan const* plan = nullptr;
     if constexpr (std::same_as<Mode, arena>) plan = &mode.plan;
-    run_order const order = run_order_of(p, o, mode, scratch);
+    run_order const order = run_order_of(p, o, mode);
     stream_schedule const s = schedule_streams(order, mode, how, paints);
     REQUIRE(s.streams <= how.streams);
     commands const list = between(s.commands);
@@ -432,12 +431,12 @@ TEST_CASE("every required order is kept, and each wait keeps an order that is lo
             for (step_id s = 0; s != p.steps(); ++s)
                 how.stream_of.push_back(pick.below(static_cast<std::uint32_t>(how.streams)));
         switch (pick.below(3)) {
-        case 0: check_schedule_of(p, o, drawn.is_scratch, no_plan{}, how, paints); break;
-        case 1: check_schedule_of(p, o, drawn.is_scratch, recycle{}, how, paints); break;
+        case 0: check_schedule_of(p, o, no_plan{}, how, paints); break;
+        case 1: check_schedule_of(p, o, recycle{}, how, paints); break;
         default: {
             auto const planned = plan_memory(p, o);
             REQUIRE(planned);
-            check_schedule_of(p, o, drawn.is_scratch, arena{planned}, how, paints);
+            check_schedule_of(p, o, arena{planned}, how, paints);
         }
         }
     }

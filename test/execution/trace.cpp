@@ -185,13 +185,11 @@ TEST_CASE("each step of a random program is recorded once, on threads and on str
         random_source pick{std::mt19937(seed)};
         subject const s = draw_subject(pick);
         run_trace trace;
-        executor_options const settings{.scratch = s.is_scratch};
         thread_options threading;
         threading.workers = 1 + pick.below(4);
         run_environment values(s);
         thread_executor threads(s.program, s.options, recycle{},
-                                any_kernel(traced_kernel{&trace, values.traced(pick.below(3))}), threading,
-                                settings);
+                                any_kernel(traced_kernel{&trace, values.traced(pick.below(3))}), threading);
         trace.begin_run("threads");
         values.run(threads, 1);
         check_calls(trace, s.program.steps());

@@ -397,25 +397,19 @@ TEST_CASE("executors ask once, when they are made, and never again")
         std::size_t const n = p.values();
         plan_options const all = drawn.options();
         memory_plan const plan = plan_memory(p, all).plan, any_order = plan_concurrent(p, all).plan;
-        auto settings = [&](counting& c) {
-            executor_options how;
-            how.scratch = c("scratch", how.scratch, n);
-            return how;
-        };
         expect_asked_once("cpu_executor", [&](counting& c) {
             plan_options const counted = c.options(all, n);
-            cpu_executor<kernel> const run(p, counted, arena{plan}, no_work, settings(c));
+            cpu_executor<kernel> const run(p, counted, arena{plan}, no_work);
         });
         for (memory_plan const* one : {&plan, &any_order}) {
             expect_asked_once("thread_executor", [&](counting& c) {
                 plan_options const counted = c.options(all, n);
-                thread_executor<kernel> const run(p, counted, arena{*one}, no_work, {}, settings(c));
+                thread_executor<kernel> const run(p, counted, arena{*one}, no_work, {});
             });
             expect_asked_once("stream_executor", [&](counting& c) {
                 simple_device device;
                 plan_options const counted = c.options(all, n);
-                stream_executor const run(device, p, counted, arena{*one}, synthetic_kernel{}, {},
-                                          settings(c));
+                stream_executor const run(device, p, counted, arena{*one}, synthetic_kernel{});
             });
         }
     }

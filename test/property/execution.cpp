@@ -91,9 +91,8 @@ struct bench {
     std::vector<std::uint64_t> written;
     synthetic_kernel compute;
 
-    executor make(auto const& mode, executor_options how, bool in_place)
+    executor make(auto const& mode, executor_options const& how, bool in_place)
     {
-        how.scratch = p.is_scratch;
         kernel const traced = [this](cpu_call const& call) {
             compute(call);
             std::uint64_t sum = 0;
@@ -321,7 +320,7 @@ TEST_CASE("any unproved plan is rejected or runs within its arenas")
              {executor_options::checks::off, executor_options::checks::digest}) {
             try {
                 executor run(p.program(), p.options(), arena{plan}, look,
-                             {.check = level, .prove = false, .upstream = &source, .scratch = p.is_scratch});
+                             {.check = level, .prove = false, .upstream = &source});
                 around.give(run, 1);
                 run.run();
                 ++ran;

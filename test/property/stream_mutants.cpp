@@ -41,7 +41,6 @@ namespace {
 struct subject {
     snapshot program;
     plan_options options;
-    std::vector<bool> is_scratch = {};
     memory_plan plan = {}; // of arena mode
     bool is_arena = false, recycles = false;
     stream_options how = {};
@@ -53,10 +52,9 @@ struct subject {
     memory_plan const* plan_or_none() const { return is_arena ? &plan : nullptr; }
     void make_order()
     {
-        per_value<bool> const scratch = is_scratch;
-        if (is_arena) order = run_order_of(program, options, arena{plan}, scratch);
-        else if (recycles) order = run_order_of(program, options, recycle{}, scratch);
-        else order = run_order_of(program, options, no_plan{}, scratch);
+        if (is_arena) order = run_order_of(program, options, arena{plan});
+        else if (recycles) order = run_order_of(program, options, recycle{});
+        else order = run_order_of(program, options, no_plan{});
     }
     void make_schedule(bool paints)
     {
@@ -75,7 +73,7 @@ subject draw_sequential(random_source& pick)
 {
     random_program p = draw_program(pick, 14);
     p.drops_free_edges = true;
-    subject s{.program = p.program(), .options = p.options(), .is_scratch = p.is_scratch};
+    subject s{.program = p.program(), .options = p.options()};
     std::uint32_t const mode = pick.below(3);
     s.is_arena = mode == 0;
     s.recycles = mode == 1;
@@ -118,7 +116,6 @@ std::pair<subject, random_tasks> draw_concurrent(random_source& pick)
     random_tasks p = draw_tasks(pick, {.tasks = 6 + pick.below(14), .back = 6, .edges = 10, .in_place = 20});
     subject s{.program = p.program(), .options = p.options()};
     s.is_arena = true;
-    s.is_scratch.assign(p.values(), false);
     s.plan = plan_with_handoffs(s.program, s.options).plan;
     s.how.streams = 2 + pick.below(7);
     s.make_order();

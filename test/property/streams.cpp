@@ -34,8 +34,7 @@ namespace {
 struct subject {
     snapshot program;
     plan_options options;
-    std::vector<bool> is_scratch;
-    lowered_program lowered = lower_program(program, options, is_scratch);
+    lowered_program lowered = lower_program(program, options);
 
     struct alignas(64) block {
         std::byte bytes[64] = {};
@@ -82,7 +81,7 @@ struct subject {
 
     outcome expected() const
     {
-        cpu_executor run(program, options, no_plan{}, synthetic_kernel{}, {.scratch = is_scratch});
+        cpu_executor run(program, options, no_plan{}, synthetic_kernel{});
         return run_twice(run);
     }
 
@@ -103,7 +102,7 @@ struct subject {
         CAPTURE(static_cast<int>(level));
         {
             stream_executor run(device, program, options, mode, synthetic_kernel{}, streams,
-                                {.check = level, .scratch = is_scratch});
+                                {.check = level});
             REQUIRE(run_twice(run) == expected);
             if (std::same_as<Mode, arena>)
                 CHECK(run.memory().allocations.total == run.memory().allocations.live);
@@ -122,8 +121,7 @@ TEST_CASE("random programs on streams give the sequential results, in every memo
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
         random_program const drawn = draw_program(pick, 10);
-        subject const s{pick.below(4) == 0 ? drawn.program() : drawn.unordered_program(), drawn.options(),
-                        drawn.is_scratch};
+        subject const s{pick.below(4) == 0 ? drawn.program() : drawn.unordered_program(), drawn.options()};
         auto const expected = s.expected();
         s.check(no_plan{}, expected, pick);
         s.check(recycle{}, expected, pick);
@@ -140,7 +138,7 @@ TEST_CASE("plans for any schedule, and plans with hand-offs, give the sequential
         random_source pick{std::mt19937(seed)};
         random_tasks const drawn =
             draw_tasks(pick, {.tasks = 4 + pick.below(20), .views = 10, .pools = 2, .in_place = 30});
-        subject const s{drawn.program(), drawn.options(), std::vector<bool>(drawn.values(), false)};
+        subject const s{drawn.program(), drawn.options()};
         auto const expected = s.expected();
         auto const concurrent = plan_concurrent(s.program, s.options);
         REQUIRE(concurrent);
@@ -199,7 +197,7 @@ TEST_CASE("every executor reads pools, blocks, offsets, order and in-place resul
         random_source pick{std::mt19937(seed)};
         random_tasks const drawn =
             draw_tasks(pick, {.tasks = 4 + pick.below(12), .views = 20, .in_place = 40});
-        subject s{drawn.program(), drawn.options(), std::vector<bool>(drawn.values(), false)};
+        subject s{drawn.program(), drawn.options()};
         std::vector<byte_count> bytes = s.options.bytes.tabulate(drawn.values()), begin(drawn.values(), 0);
         for (value_id v = 0; v != drawn.values(); ++v) {
             value_id const of = drawn.alias_of[v];
@@ -211,7 +209,7 @@ TEST_CASE("every executor reads pools, blocks, offsets, order and in-place resul
         s.options.view_offset = begin;
         s.options.alignment = byte_count{1} << pick.below(4);
         s.options.in_place = false;
-        s.lowered = lower_program(s.program, s.options, false);
+        s.lowered = lower_program(s.program, s.options);
         auto const expected = s.expected();
 
         plan_options asked = s.options; // of the planner

@@ -45,7 +45,7 @@ std::vector<position_id> draw_valid_order(step_waits const& waits, random_source
 std::size_t run_all_modes(subject const& s, random_source& pick)
 {
     run_environment alone(s);
-    serial reference(s.program, s.options, no_plan{}, alone.traced(0), {.scratch = s.is_scratch});
+    serial reference(s.program, s.options, no_plan{}, alone.traced(0));
     outcome const expected[] = {alone.run(reference, 1), alone.run(reference, 2)};
     std::size_t runs = 0;
     auto run_with = [&](auto const& mode, thread_options const& at_once, executor_options::checks level) {
@@ -54,7 +54,7 @@ std::size_t run_all_modes(subject const& s, random_source& pick)
         CAPTURE(static_cast<int>(level));
         run_environment environment(s);
         threaded run(s.program, s.options, mode, environment.traced(pick.below(5)), at_once,
-                     {.check = level, .scratch = s.is_scratch});
+                     {.check = level});
         for (unsigned const number : {1u, 2u}) {
             CAPTURE(number);
             CHECK(environment.run(run, number) == expected[number - 1]);
@@ -234,7 +234,7 @@ TEST_CASE("views of parts and writes in place give equal results on threads, wit
 {
     auto const draw = [](random_source& pick) -> subject {
         random_views const views = draw_views(pick, 9);
-        return {views.program(), views.options(), std::vector<bool>(views.values())};
+        return {views.program(), views.options()};
     };
     CHECK(run_drawn(draw) == rounds(programs) * 160);
 }

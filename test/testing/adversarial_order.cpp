@@ -260,7 +260,7 @@ TEST_CASE(
         snapshot const program = p.program();
         plan_options const options = p.options(false);
         memory_plan const plan = plan_concurrent(program, options).plan;
-        run_order const order = run_order_of(program, options, arena{plan}, p.is_scratch);
+        run_order const order = run_order_of(program, options, arena{plan});
         REQUIRE(order.lowered.step_at == ascending<step_id>(program.steps()));
 
         auto const buffers = planned_buffers_of(order.lowered);
@@ -284,7 +284,7 @@ TEST_CASE(
         });
 
         by_plan += !check_concurrent_plan(program, *unsound, options);
-        run_order const broken = run_order_of(program, options, arena{*unsound}, p.is_scratch);
+        run_order const broken = run_order_of(program, options, arena{*unsound});
         by_waits += !check_waits(program, options, &*unsound, broken.lowered.step_at, broken.waits.after);
         any_order run(broken.lowered, *unsound);
         by_listed_order += run.run(ascending(program.steps())) != expected;
@@ -317,7 +317,7 @@ TEST_CASE("300 plans for one order with a hand-off removed: the check of waits a
         p.drops_free_edges = true;
         snapshot const program = p.program();
         memory_plan const plan = plan_memory(program, p.options()).plan;
-        run_order order = run_order_of(program, p.options(), arena{plan}, p.is_scratch);
+        run_order order = run_order_of(program, p.options(), arena{plan});
         auto check = [&] {
             return bool(check_waits(program, p.options(), &plan, order.lowered.step_at, order.waits.after));
         };

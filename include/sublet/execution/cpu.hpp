@@ -76,7 +76,7 @@ public:
 
     /// The values that the step reads, in program order.
     [[nodiscard]] std::span<value_id const> uses() const { return lowered_->uses[position]; }
-    /// The values that it writes or makes: written ones first, then its results.
+    /// The values that it writes or makes, without scratch: written ones first, then its results.
     [[nodiscard]] std::span<value_id const> defs() const { return lowered_->defs[position]; }
     /// The bytes of operand i.
     [[nodiscard]] std::span<std::byte const> in(std::size_t i) const { return nth(uses(), i); }
@@ -97,9 +97,10 @@ public:
         return lowered_->is_update(defs()[j], position);
     }
 
-    /// Scratch storage of the step, as `executor_options::scratch` names it.
+    /// How many scratch values the step has: those that it allocates and no other step touches, and that are
+    /// no outputs and not the caller's. Their bytes have no contents before it and none after it.
     [[nodiscard]] std::size_t scratch_count() const { return lowered_->scratch[position].size(); }
-    /// The bytes of scratch value k.
+    /// The bytes of scratch value k, in program order.
     [[nodiscard]] std::span<std::byte> scratch(std::size_t k = 0) const
     {
         return nth(lowered_->scratch[position], k);
@@ -149,7 +150,7 @@ class cpu_executor {
 public:
     /// Keeps copies only: program, options and mode need not outlive it.
     ///
-    /// Requires:   alignments are powers of two; scratch is defined by one step and used by none.
+    /// Requires:   alignments are powers of two.
     /// Complexity: that of lower_program(), and of check_plan() from executor_options::checks::plan on.
     /// Throws:     unsound_plan if the plan or the order is invalid (edges of the program from
     ///             executor_options::checks::plan on; at any level an address that is wrong: see arena);

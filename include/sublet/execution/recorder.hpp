@@ -175,7 +175,7 @@ public:
     {
         return value<T>(count, value_role::output, its);
     }
-    /// Written and read within a run; if it is never read, it is scratch of its call.
+    /// Written and read within a run; if it is never read, its bytes last for its call only.
     template <class T>
     recorded_value<T> intermediate(std::size_t count, storage its = {})
     {

@@ -34,7 +34,6 @@ struct executor_options {
     bool prove = true;                   ///< false: at every level, skip the check of the plan
     byte_count limit = no_limit;         ///< of bytes allocated at the same time
     memory_source upstream = {};         ///< a pointer to any std::pmr::memory_resource
-    per_value<bool> scratch = false;     ///< defined by one step and used by none
 };
 
 /// What a run took, and what its plan promised.

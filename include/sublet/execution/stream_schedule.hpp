@@ -94,7 +94,7 @@ public:
     [[nodiscard]] Stream stream() const { return stream_; }
     /// The values that the step reads, in program order.
     [[nodiscard]] std::span<value_id const> uses() const { return uses_; }
-    /// The values that it writes or makes: written ones first, then its results.
+    /// The values that it writes or makes, without scratch: written ones first, then its results.
     [[nodiscard]] std::span<value_id const> defs() const { return defs_; }
     /// The bytes of operand i, on the device.
     [[nodiscard]] std::span<std::byte const> in(std::size_t i) const { return nth(uses_.size(), i, 0); }
@@ -113,9 +113,9 @@ public:
         SUBLET_EXPECTS(j < defs().size(), "sublet: a kernel accesses an operand that its step does not have");
         return lowered_->is_update(defs()[j], position);
     }
-    /// How many scratch values the step has.
+    /// How many scratch values the step has: see cpu_call.
     [[nodiscard]] std::size_t scratch_count() const { return lowered_->scratch[position].size(); }
-    /// The bytes of scratch value k, on the device.
+    /// The bytes of scratch value k, in program order, on the device.
     [[nodiscard]] std::span<std::byte> scratch(std::size_t k = 0) const
     {
         return nth(scratch_count(), k, uses().size() + defs().size());

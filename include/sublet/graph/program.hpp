@@ -86,8 +86,9 @@ public:
     /// This accesses none of them, and may run while another step writes them: a step that reads them calls
     /// use(v) too, one that changes them write(v).
     void view(value_id v) { touch_value(v, touch::access::view); }
-    /// The step makes v, of which no byte has contents yet: several steps write them, through views. A byte
-    /// that is read and that no step has written is an error of a planner.
+    /// The step makes v, of which no byte has contents yet: several steps write them, through views; or, if
+    /// no other step touches it, and it is no output and not the caller's, it is scratch that ends with its
+    /// step. A byte that is read and that no step has written is an error of a planner.
     void allocate(value_id v) { touch_value(v, touch::access::allocate); }
     /// The same, and says of what: v begins at byte `offset` of the value `of`. Options need not say it then.
     void view(value_id v, value_id of, byte_count offset = 0);

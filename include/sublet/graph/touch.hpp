@@ -25,7 +25,7 @@ struct touch {
         read_view,  ///< makes a view and reads its bytes, as they are before the step writes
         write_view, ///< makes a view and writes its bytes: the storage may be written here for the first time
         def,        ///< makes a value: writes all of its bytes, even if the result is never read
-        allocate    ///< makes a value that has no contents yet: steps write them, all or in parts
+        allocate ///< makes a value that has no contents yet: steps write them, or it is scratch of this one
     };
 
     value_id value;     ///< the value that is accessed

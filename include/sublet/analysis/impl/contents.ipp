@@ -2,7 +2,8 @@
 
 /// Allocated storage is cut into segments at the borders of its values, and a bit for each says that it is
 /// written. In a list one pass suffices; in control flow sets are intersected over the paths until nothing
-/// changes. Storage that one node allocates and alone touches is decided within the node.
+/// changes. Storage that one node allocates and alone touches is decided within the node. If all
+/// allocations are scratch, which nothing reads, a scan of the touches suffices.
 
 #include <sublet/analysis/internal/contents.hpp>
 #include <sublet/analysis/lifetimes.hpp>
@@ -145,9 +146,31 @@ private:
     std::vector<byte_count> first_byte_; // by segment, and the end of each storage
 };
 
+/// Some allocated storage may be read: another touch names it, the end of a node, or the caller. Otherwise
+/// all of it is scratch of the steps that allocate it, and there is nothing to follow.
+SUBLET_COLD_DECL bool may_read_allocations(snapshot const& p, plan_options const& options)
+{
+    buffer_classes const classes = classes_of(options.alias_of.tabulate(p.values(), "alias_of"));
+    table<buffer_id, unsigned char> is_allocated(classes.root.size(), 0), is_touched(is_allocated);
+    for (step_id s = 0; s != p.steps(); ++s)
+        for (touch t : p.touches(s)) {
+            buffer_id const b = classes.buffer_of[t.value];
+            bool const is_allocation = t.kind == touch::access::allocate;
+            if (is_allocated[b] != 0 || (is_allocation && is_touched[b] != 0)) return true;
+            is_allocated[b] = is_allocation;
+            is_touched[b] = 1;
+        }
+    for (edge_use u : p.edge_uses())
+        if (is_allocated[classes.buffer_of[u.value]] != 0) return true;
+    auto const role = options.role.tabulate(p.values(), "role");
+    for (value_id v = 0; v != p.values(); ++v)
+        if (has_role(role[v], value_role::output) && is_allocated[classes.buffer_of[v]] != 0) return true;
+    return false;
+}
+
 SUBLET_COLD_DECL std::optional<counterexample> find_unwritten(snapshot const& p, plan_options const& options)
 {
-    if (!p.has_allocations()) return std::nullopt;
+    if (!p.has_allocations() || !may_read_allocations(p, options)) return std::nullopt;
     auto const at_end = csr_rows<node_id, value_id>::gathered(p.nodes(), [&](auto add) {
         for (edge_use u : p.edge_uses()) add(u.pred, u.value);
     });

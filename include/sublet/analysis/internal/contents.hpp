@@ -21,7 +21,7 @@ namespace sublet::detail {
 ///
 /// Complexity: O(values log values), and O(b s / 64) for b accesses to s segments between the borders of all
 ///             values in allocated storage; for control flow that for each round of the search for a fixed
-///             point. O(values + touches) if no value is allocated.
+///             point. O(values + touches) if no step reads what is allocated: all of it is scratch.
 [[nodiscard]] std::optional<counterexample> find_unwritten(snapshot const& p, plan_options const& options);
 
 } // namespace sublet::detail

@@ -43,7 +43,7 @@ template <memory_mode Mode>
     bool const proves = settings.prove && settings.check != executor_options::checks::off;
     memory_plan const* const plan = plan_in(mode);
     if (proves && plan != nullptr) expect_sound(p, *plan, options);
-    run_order order = run_order_of(p, options, mode, settings.scratch, handoffs);
+    run_order order = run_order_of(p, options, mode, handoffs);
     if (proves)
         if (verdict const valid =
                 check_waits(p, options, plan, order.lowered.step_at, order.waits.after, handoffs);

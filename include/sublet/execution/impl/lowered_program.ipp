@@ -44,27 +44,40 @@ public:
         sort_by_key(end_uses_);
     }
 
-    void write(table<value_id, unsigned char> const& is_scratch)
+    void write()
     {
         std::size_t const buffers = lowered_.table.buffers.size();
         lowered_.ref_counts.assign(buffers, 0);
         lowered_.first_write.assign(buffers, no_position);
         lowered_.is_updated.assign(buffers, 0);
         accesses_.assign(buffers, {});
-        for (edge_use u : program_.edge_uses())
-            SUBLET_EXPECTS(!is_scratch[u.value],
-                           "sublet: scratch may not be read by a step, but value % is, at the end of node %",
-                           u.value, u.pred);
-        for (position_id at = 0; at != lowered_.positions(); ++at) write_step(at, is_scratch);
+        find_scratch();
+        for (position_id at = 0; at != lowered_.positions(); ++at) write_step(at);
         for (buffer_id b = 0; b != buffers; ++b)
             lowered_.ref_counts[b] += has_role(lowered_.table.buffers[b].role, value_role::output);
-        for (value_id v = 0; v != is_scratch.size(); ++v)
-            SUBLET_EXPECTS(
-                !is_scratch[v] || lowered_.ref_counts[lowered_.table.buffer_of[v]] <= 1,
-                "sublet: scratch may be touched by one step only, and may not be an output: value %", v);
     }
 
 private:
+    /// Storage that one step allocates and no other touches, without a role: no step has its contents.
+    void find_scratch()
+    {
+        if (!program_.has_allocations()) return;
+        constexpr step_id several = step_id::of(no_step - 1); // more than any step
+        sole_step_.assign(lowered_.table.buffers.size(), no_step);
+        for (step_id s = 0; s != program_.steps(); ++s)
+            for (touch t : program_.touches(s)) {
+                step_id& sole = sole_step_[lowered_.table.buffer_of[t.value]];
+                sole = sole == no_step || sole == s ? s : several;
+            }
+        for (edge_use u : program_.edge_uses()) sole_step_[lowered_.table.buffer_of[u.value]] = several;
+        for (buffer_id b = 0; b != sole_step_.size(); ++b)
+            if (lowered_.table.buffers[b].role != value_role::intermediate) sole_step_[b] = several;
+    }
+    [[nodiscard]] bool is_scratch(touch t, step_id its) const
+    {
+        return t.kind == touch::access::allocate && sole_step_[lowered_.table.buffer_of[t.value]] == its;
+    }
+
     /// How the current step touches a buffer.
     struct step_access {
         position_id at = no_position;
@@ -73,20 +86,17 @@ private:
         bool has_bytes = false;        // some touch may read or write
     };
 
-    void write_step(position_id at, table<value_id, unsigned char> const& is_scratch)
+    void write_step(position_id at)
     {
         step_id const step = lowered_.step_at[at];
         for (touch t : program_.touches(step)) {
-            bool const defines = t.defines(), may_write = defines || t.writes();
+            bool const may_write = t.defines() || t.writes();
             buffer_id const b = lowered_.table.buffer_of[t.value];
-            SUBLET_EXPECTS(!is_scratch[t.value] || defines,
-                           "sublet: scratch may not be read by a step, but value % is, by step %", t.value,
-                           step);
             // Of a view that the step writes and reads, the write is listed first: it is one result.
             if (t.kind == touch::access::write_view) written_view_in_[t.value] = step;
             bool const is_again = t.kind == touch::access::read_view && written_view_in_[t.value] == step;
             if (!is_again)
-                (is_scratch[t.value] ? lowered_.scratch
+                (is_scratch(t, step) ? lowered_.scratch
                  : may_write         ? lowered_.defs
                                      : lowered_.uses)
                     .append(t.value);
@@ -158,13 +168,14 @@ private:
     std::size_t next_end_use_ = 0;   // index of the next entry of end_uses_
     table<buffer_id, step_access> accesses_;
     std::vector<buffer_id> touched_;
+    table<buffer_id, step_id> sole_step_;      // that touches it, if the program allocates
     table<value_id, step_id> written_view_in_; // the last step that makes it and writes through it
 };
 
 /// Lowers the steps in a given order, which is not checked; `lives` are the live ranges in it.
 SUBLET_DECL lowered_program lower_in_order(snapshot const& program, plan_options const& options,
-                                           per_value<bool> const& scratch, live_ranges const& lives,
-                                           table<position_id, step_id> steps, bool is_any_schedule)
+                                           live_ranges const& lives, table<position_id, step_id> steps,
+                                           bool is_any_schedule)
 {
     lowered_program lowered;
     lowered.step_at = std::move(steps);
@@ -191,20 +202,19 @@ SUBLET_DECL lowered_program lower_in_order(snapshot const& program, plan_options
         lowered.bytes[v] = std::min(lowered.bytes[v], lowered.table.buffers[lowered.table.buffer_of[v]].size);
     lowered.is_any_schedule = is_any_schedule;
     program_lowering writer(program, lowered, options.in_place);
-    writer.write(scratch.tabulate(program.values()));
+    writer.write();
     return lowered;
 }
 
-SUBLET_DECL lowered_program lower_program(snapshot const& program, plan_options const& options,
-                                          per_value<bool> const& scratch)
+SUBLET_DECL lowered_program lower_program(snapshot const& program, plan_options const& options)
 {
     live_ranges const lives = lifetimes(program, lifetimes_of(options));
     if (!lives) throw unsound_plan(lives.error());
-    return lower_in_order(program, options, scratch, lives, steps_in_order(program, options.order), false);
+    return lower_in_order(program, options, lives, steps_in_order(program, options.order), false);
 }
 
 SUBLET_DECL lowered_program lower_program(snapshot const& program, plan_options const& options,
-                                          per_value<bool> const& scratch, table<position_id, step_id> steps)
+                                          table<position_id, step_id> steps)
 {
     if (steps.size() != program.steps()) broken_order(steps, program.steps(), "step");
     auto const role = options.role.tabulate(program.values());
@@ -223,7 +233,7 @@ SUBLET_DECL lowered_program lower_program(snapshot const& program, plan_options 
         if (has_role(role[v], value_role::input)) touched(v, 0);
         if (has_role(role[v], value_role::output) && !steps.empty()) touched(v, lives.positions - 1);
     }
-    return lower_in_order(program, options, scratch, lives, std::move(steps), true);
+    return lower_in_order(program, options, lives, std::move(steps), true);
 }
 
 SUBLET_DECL plan_options options_of_plan(snapshot const& program, plan_options options,

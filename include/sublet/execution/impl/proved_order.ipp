@@ -18,10 +18,10 @@ SUBLET_DECL lowered_program proved_sequence(snapshot const& p, plan_options cons
     if (plan == nullptr) {
         auto const back = proves ? first_backward_edge(p, options.order) : std::nullopt;
         if (back) throw unsound_plan(*back);
-        return lower_program(p, options, settings.scratch);
+        return lower_program(p, options);
     }
     if (proves) expect_sound(p, *plan, options);
-    return lower_planned(p, options_of_plan(p, options, *plan), plan, settings.scratch);
+    return lower_planned(p, options_of_plan(p, options, *plan), plan);
 }
 
 } // namespace sublet::detail

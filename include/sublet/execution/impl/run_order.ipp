@@ -70,20 +70,18 @@ SUBLET_DECL std::vector<handoff> all_handoffs(snapshot const& p, memory_plan con
 }
 
 SUBLET_DECL lowered_program lower_planned(snapshot const& p, plan_options const& options,
-                                          memory_plan const* plan, per_value<bool> const& scratch,
-                                          std::vector<handoff> handoffs)
+                                          memory_plan const* plan, std::vector<handoff> handoffs)
 {
     handoffs = all_handoffs(p, plan, std::move(handoffs));
-    if (plan == nullptr || plan->valid_for != program_reading::concurrent)
-        return lower_program(p, options, scratch);
-    return lower_program(p, options, scratch, concurrent_step_order(p, options, std::move(handoffs)));
+    if (plan == nullptr || plan->valid_for != program_reading::concurrent) return lower_program(p, options);
+    return lower_program(p, options, concurrent_step_order(p, options, std::move(handoffs)));
 }
 
 SUBLET_DECL run_order run_order_of(snapshot const& p, plan_options const& options, memory_plan const* plan,
-                                   per_value<bool> const& scratch, std::vector<handoff> const& handoffs)
+                                   std::vector<handoff> const& handoffs)
 {
     plan_options const own = plan == nullptr ? options : options_of_plan(p, options, *plan);
-    run_order result{lower_planned(p, own, plan, scratch, handoffs), {}};
+    run_order result{lower_planned(p, own, plan, handoffs), {}};
     wait_finder finder(p, own, result.lowered);
     if (plan != nullptr && plan->valid_for != program_reading::concurrent) {
         arena_occupants arenas(result.lowered, *plan);

@@ -37,7 +37,7 @@ struct lowered_program {
     using buffers_at = csr_rows<position_id, buffer_id>;
 
     sublet::table<position_id, step_id> step_at;
-    values_at uses, defs, scratch; ///< in program order; `defs`: all that the step may write
+    values_at uses, defs, scratch; ///< in program order; `defs`: all that it may write but scratch
     values_at views;               ///< of `defs`, those that the step makes and does not write
     values_at updates;             ///< of `defs`, those with bytes that are there already
     buffers_at touched;            ///< each once
@@ -87,20 +87,19 @@ private:
 
 /// The program in the order of `options.order`; a value and its views form one buffer.
 ///
-/// Requires:   `scratch` values are defined by one step and used by none.
+/// Scratch is what one step allocates and no other touches, and what is neither given nor an output.
+///
 /// Complexity: that of lifetimes(), and O(steps + values + touches + pairs + k log k) time, the same without
 ///             log in memory; k = uses at the ends of predecessors and unused inputs.
 /// Throws:     unsound_plan if a value is needed before it is defined, the order moves a write, or a view has
 ///             more bytes than its root; precondition_error where a requirement is broken.
-[[nodiscard]] lowered_program lower_program(snapshot const& program, plan_options const& options,
-                                            per_value<bool> const& scratch);
+[[nodiscard]] lowered_program lower_program(snapshot const& program, plan_options const& options);
 
 /// The same for a given order of single steps, in which steps of different nodes may interleave, for a plan
 /// for any schedule. Operands that the first step reads early may be reused, inputs too.
 /// Requires:   `steps` names every step once, each after all that it waits for. The second is not checked.
 /// Complexity: as above, without lifetimes().
 [[nodiscard]] lowered_program lower_program(snapshot const& program, plan_options const& options,
-                                            per_value<bool> const& scratch,
                                             table<position_id, step_id> steps);
 
 /// The options with all that a plan decides, read from it alone: its order, unless it is for any schedule,

@@ -44,8 +44,7 @@ void expect_sound(snapshot const& p, memory_plan const& plan, plan_options const
 /// Throws:     unsound_plan if there is no such order, or a hand-off of the plan does not name two steps;
 ///             precondition_error where a requirement is broken, or a given hand-off does not.
 [[nodiscard]] lowered_program lower_planned(snapshot const& p, plan_options const& options,
-                                            memory_plan const* plan, per_value<bool> const& scratch,
-                                            std::vector<handoff> handoffs = {});
+                                            memory_plan const* plan, std::vector<handoff> handoffs = {});
 
 /// Lowers a program for a concurrent run in a memory mode, and finds its waits.
 ///
@@ -66,13 +65,12 @@ void expect_sound(snapshot const& p, memory_plan const& plan, plan_options const
 ///             hand-offs reorder a write with another touch of its storage, or the plan is of another program
 ///             or, for one order, has wrong addresses; precondition_error where a requirement is broken.
 [[nodiscard]] run_order run_order_of(snapshot const& p, plan_options const& options, memory_plan const* plan,
-                                     per_value<bool> const& scratch, std::vector<handoff> const& handoffs);
+                                     std::vector<handoff> const& handoffs);
 template <memory_mode Mode>
 [[nodiscard]] run_order run_order_of(snapshot const& p, plan_options const& options, Mode const& mode,
-                                     per_value<bool> const& scratch = false,
                                      std::vector<handoff> const& handoffs = {})
 {
-    return run_order_of(p, options, plan_in(mode), scratch, handoffs);
+    return run_order_of(p, options, plan_in(mode), handoffs);
 }
 
 } // namespace sublet::detail
