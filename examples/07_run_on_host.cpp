@@ -37,8 +37,9 @@ int main()
 
     auto kernel = [&](sublet::cpu_call const& call) { // one for the whole program
         operation const& op = effect[call.step];
-        auto const x = sublet::as<float>(call.in(0)), z = sublet::as<float>(call.in(op.in.size() - 1));
-        auto const y = sublet::as<float>(call.out(0));
+        auto const x = sublet::as<float>(call.of(op.in.front()));
+        auto const z = sublet::as<float>(call.of(op.in.back()));
+        auto const y = sublet::as<float>(call.of(op.out));
         for (std::size_t i = 0; i != y.size(); ++i)
             y[i] = op.what == kind::delay  ? (i < 100 ? 0 : x[i - 100])
                    : op.what == kind::gain ? 2 * x[i]

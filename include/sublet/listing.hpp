@@ -26,6 +26,7 @@
 /// `list.step_names()`.
 
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/core/internal/erased_handles.hpp>
 #include <sublet/core/internal/vectors.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
@@ -308,6 +309,11 @@ public:
         return all;
     }
 
+    /// For executors, whose calls find values by handles. A copy.
+    [[nodiscard]] detail::erased_handles erased_handles() const
+    {
+        return {std::type_identity<Handle>{}, facts_.numbers()};
+    }
     /// Throws: precondition_error if a value is pinned or has a choice of pools.
     void expect_no_pin_or_choice() const { facts_.expect_no_pin_or_choice(); }
 

@@ -106,6 +106,22 @@ public:
         return nth(lowered_->scratch[position], k);
     }
 
+    /// The bytes of the value that the listing of the executor calls h: an operand, a result or scratch of
+    /// the step. Without a listing, and by a `value_id`, of the value with that id. What the step only reads
+    /// must not be written.
+    ///
+    ///     as<float>(call.of("y"))
+    ///
+    /// Complexity: O(1) expected for the handle, and O(operands of the step). No allocation.
+    /// Throws:     precondition_error if the step does not touch it, or if h is of another type than the
+    ///             handles; by a handle, if the executor was not made of a listing.
+    template <class H>
+    [[nodiscard]] std::span<std::byte> of(H const& h) const
+    {
+        detail::key_type<H> key = h; // a literal is a pointer
+        return values_->value_bytes(*lowered_, lowered_->operand_of(key, position).value);
+    }
+
     /// Another step has failed: results are discarded, so a long kernel may return early.
     [[nodiscard]] bool stop_requested() const noexcept;
 
@@ -171,6 +187,7 @@ public:
     cpu_executor(L const& list, Mode const& mode, Kernel kernel, executor_options const& settings = {})
         : cpu_executor(std::move(kernel), list.program(), list.options(), mode, settings)
     {
+        if constexpr (requires { list.erased_handles(); }) values_.find_by(list.erased_handles());
     }
     template <class Mode>
         requires(!detail::memory_mode<Mode> || !cpu_kernel<Kernel>)

@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace sublet {
@@ -119,6 +120,14 @@ public:
     [[nodiscard]] std::span<std::byte> scratch(std::size_t k = 0) const
     {
         return nth(scratch_count(), k, uses().size() + defs().size());
+    }
+
+    /// The bytes of a value by its handle, on the device: see cpu_call::of().
+    template <class H>
+    [[nodiscard]] std::span<std::byte> of(H const& h) const
+    {
+        detail::key_type<H> key = h; // a literal is a pointer
+        return operands_[lowered_->operand_of(key, position).index];
     }
 
 private:

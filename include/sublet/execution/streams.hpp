@@ -123,6 +123,7 @@ public:
                     stream_options const& streams = {}, executor_options const& settings = {})
         : stream_executor(std::move(kernel), device, list.program(), list.options(), mode, streams, settings)
     {
+        if constexpr (requires { list.erased_handles(); }) order_.lowered.handles = list.erased_handles();
     }
 
     /// Waits for all queued work, which refers to the kernel and its operands.

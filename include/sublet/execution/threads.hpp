@@ -109,6 +109,7 @@ public:
         : thread_executor(std::move(kernel), std::move(pool), list.program(), list.options(), mode, threading,
                           settings)
     {
+        if constexpr (requires { list.erased_handles(); }) values_.find_by(list.erased_handles());
     }
 
     /// Runs every step once.

@@ -70,6 +70,7 @@ public:
     void bind_constant(value_id v, std::span<std::byte const> bytes);
 
     [[nodiscard]] lowered_program const& lowered() const { return lowered_; }
+    void find_by(erased_handles handles) { lowered_.handles = std::move(handles); }
     [[nodiscard]] value_storage& storage() { return storage_; }
     [[nodiscard]] value_storage const& storage() const { return storage_; }
     [[nodiscard]] executor_options::checks check() const { return check_; }

@@ -20,6 +20,39 @@
 
 namespace sublet::detail {
 
+SUBLET_DECL void lowered_program::refuse_handle(position_id position) const
+{
+    broken_precondition(
+        handles
+            ? "sublet: the kernel of step % names a value by a handle of another type than those of its "
+              "listing"
+            : "sublet: the kernel of step % names a value by a handle, but its executor was not made of a "
+              "listing",
+        step_at[position]);
+}
+
+SUBLET_DECL void lowered_program::refuse_operand(position_id position, handle_key const& key,
+                                                 value_id v) const
+{
+    step_id const step = step_at[position];
+    char name[128] = "'"; // as far as it fits
+    std::size_t size = 1;
+    for (char c : key.text)
+        if (size + 2 < sizeof name) name[size++] = c;
+    name[size] = '\'';
+    sentence_part value = v;
+    if (key.is_text) value = name;
+    else if (key.is_integer && key.is_negative) value = static_cast<std::int64_t>(key.bits);
+    else if (key.is_integer) value = key.bits;
+    if (v != no_value)
+        broken_precondition("sublet: the kernel of step % names value %, which the step does not touch", step,
+                            value);
+    if (!key.is_text && !key.is_integer)
+        broken_precondition("sublet: the kernel of step % names a value that is not in its listing", step);
+    broken_precondition("sublet: the kernel of step % names value %, which is not in its listing", step,
+                        value);
+}
+
 class program_lowering {
 public:
     program_lowering(snapshot const& program, lowered_program& lowered, bool in_place)

@@ -13,6 +13,8 @@
 /// touch it, plus one if it must stay to the end: its reference count when a run begins.
 
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/core/errors.hpp>
+#include <sublet/core/internal/erased_handles.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/program.hpp>
@@ -21,6 +23,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace sublet::detail {
@@ -52,6 +56,7 @@ struct lowered_program {
     std::vector<buffer_id> unused_inputs; ///< inputs that no step reads: dead after the first step
     bool is_any_schedule = false;         ///< one of many orders: they are dead before any step
     std::size_t pools = 0;
+    erased_handles handles = {}; ///< of the listing that it was made of, if any
 
     [[nodiscard]] std::uint32_t positions() const { return static_cast<std::uint32_t>(step_at.size()); }
     [[nodiscard]] std::span<operand_reuse const> reuses_at(position_id position) const
@@ -76,7 +81,38 @@ struct lowered_program {
         return has(updates[position], written);
     }
 
+    /// An operand of the step at a position.
+    struct operand {
+        value_id value;
+        std::size_t index; ///< among its uses, its defs and its scratch, one after the other
+    };
+    /// The operand that a kernel names by its handle or, without a handle's type, by its id.
+    ///
+    /// Complexity: O(operands of the step), and that of finding the handle. No allocation.
+    /// Throws:     precondition_error if the step does not touch it, or it is no handle of the listing.
+    template <class H>
+    [[nodiscard]] operand operand_of(H const& h, position_id position) const
+    {
+        handle_key const key = key_of(h);
+        erased_handles::found its = handles.find(key);
+        bool is_id = false;
+        if constexpr (std::convertible_to<H const&, value_id>)
+            if (!its.is_of_type && (!handles || !(std::is_integral_v<H> || std::is_enum_v<H>)))
+                its = {h, true}, is_id = true;
+        if (!its.is_of_type) refuse_handle(position);
+        if (its.value == no_value) refuse_operand(position, key, no_value);
+        std::size_t index = 0;
+        for (auto const* rows : {&uses, &defs, &scratch})
+            for (value_id v : (*rows)[position]) {
+                if (v == its.value) return {v, index};
+                ++index;
+            }
+        refuse_operand(position, is_id ? handle_key{} : key, its.value);
+    }
+
 private:
+    [[noreturn]] void refuse_handle(position_id position) const;
+    [[noreturn]] void refuse_operand(position_id position, handle_key const& key, value_id v) const;
     static bool has(std::span<value_id const> row, value_id v)
     {
         for (value_id its : row)

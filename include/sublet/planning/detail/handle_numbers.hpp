@@ -27,6 +27,11 @@ concept hashable = requires(H const& h) {
 };
 
 template <class H>
+inline constexpr bool is_standard_string = false;
+template <template <class, class, class> class String, class Allocator>
+inline constexpr bool is_standard_string<String<char, std::char_traits<char>, Allocator>> = true;
+
+template <class H>
 class handle_numbers {
 public:
     [[nodiscard]] std::size_t size() const { return handles_.size(); }
@@ -41,6 +46,12 @@ public:
             return found == numbers_.end() ? no_value : found->second;
         }
     }
+    /// A string by its text, which has the hash of the string: no string is made.
+    [[nodiscard]] value_id find_text(std::string_view text) const
+        requires(hashable<H> && is_standard_string<H>)
+    {
+        return table_.cells.empty() ? no_value : table_.cells[cell_of(text, table_)];
+    }
     value_id add(H const& h)
     {
         value_id const known = find(h);
@@ -54,7 +65,11 @@ private:
         unsigned near = 0;           // to the bits in which handles differ that are close
     };
 
-    static constexpr std::uint64_t hash_of(H const& h) { return std::hash<H>{}(h); }
+    template <class Key>
+    static constexpr std::uint64_t hash_of(Key const& h)
+    {
+        return std::hash<Key>{}(h);
+    }
 
     /// If something throws, nothing has changed.
     value_id add_new(H const& h)
@@ -82,7 +97,8 @@ private:
     /// The cell that holds the number of h, or is free for it. Lines of 16 cells are found by multiplicative
     /// hashing (Knuth, The Art of Computer Programming 3, 6.4), and handles that are close to each other, as
     /// pointers to objects made one after another are, lie in one line: each line is a cache miss.
-    std::size_t cell_of(H const& h, hash_table const& in) const
+    template <class Key>
+    std::size_t cell_of(Key const& h, hash_table const& in) const
     {
         std::vector<value_id> const& cells = in.cells;
         std::uint64_t const key = hash_of(h) >> in.near;
