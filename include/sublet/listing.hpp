@@ -309,7 +309,7 @@ public:
         return all;
     }
 
-    /// For executors, whose calls find values by handles. A copy.
+    /// The handles by one type, for the calls of executors: a copy.
     [[nodiscard]] detail::erased_handles erased_handles() const
     {
         return {std::type_identity<Handle>{}, facts_.numbers()};
