@@ -97,6 +97,7 @@ private:
     }
 
     value_id add_value(sublet::byte_count bytes, sublet::value_role role = sublet::value_role::intermediate,
+                       value_id view_of = no_value)
     {
         to_.bytes.push_back(bytes);
         to_.roles.push_back(role);
