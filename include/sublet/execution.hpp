@@ -20,6 +20,7 @@
 #include <sublet/execution/storage.hpp>     // storage of values, in three modes        no_plan, recycle, arena
 #include <sublet/execution/growing_arena.hpp> // arenas that grow with the batch      growing_arena
 #include <sublet/execution/cpu.hpp>         // one step after another                   cpu_executor
+#include <sublet/execution/nested.hpp>      // bodies: branches and loops                 nested_executor
 #include <sublet/execution/recorder.hpp>    // record calls, plan them, run them        recorder
 #include <sublet/execution/step_waits.hpp>  // which step waits for which               step_waits
 #include <sublet/execution/edges.hpp>       // what a task engine of yours keeps        edges()

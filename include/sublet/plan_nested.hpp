@@ -19,6 +19,7 @@
 /// values: declare them external or not eligible in the body.
 
 #include <sublet/analysis/flatten.hpp>
+#include <sublet/analysis/internal/flat_options.hpp>
 #include <sublet/core/counterexample.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
@@ -82,16 +83,6 @@ private:
 
 namespace detail {
 
-/// The options of the flat program, from those of each program of the tree. Effort and check are the root's.
-///
-/// Requires:   `flat` is the tree flattened with these options' views.
-/// Complexity: O(values).
-/// Throws:     precondition_error if the numbers of options and programs differ, if options give an order,
-///             if a body has pools or forbids in-place pairs and the root does otherwise, or if a value of a
-///             body is an input or an output (a body has captures and bindings instead).
-[[nodiscard]] plan_options flat_options(flat_tree const& flat,
-                                        table<program_id, plan_options> const& options);
-
 /// What a body says of a value that it captures, and what does not hold for the outer value; or else a
 /// binding between values of different sizes.
 ///
@@ -102,14 +93,13 @@ namespace detail {
                                                            table<program_id, plan_options> const& options,
                                                            plan_options const& all);
 
-/// Throws: precondition_error if program i of the tree is another one.
-void expect_program_of(program_tree const& tree, program_id i, snapshot const& p);
-
 } // namespace detail
 
 /// Plans storage for every value of every program of a tree.
 ///
-/// Requires:   `options` as flat_options() requires.
+/// Requires:   `options` has an entry for each program. No program has an order, no body inputs or outputs
+/// (it
+///             has captures and bindings instead), or pools or a ban on in-place pairs that the root has not.
 /// Ensures:    as plan_flow, for the flattened tree: the plan is valid for every number of iterations and
 ///             every choice of branches, at any depth. A copy between values that share bytes is not in
 ///             `copies`. A value that is used before it is written on some path is an error, with its

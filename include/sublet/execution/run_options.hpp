@@ -71,6 +71,7 @@ struct run_report {
     std::size_t waits = 0;    ///< pairs of steps that are ordered by a wait; on streams: wait commands
     std::size_t handoffs = 0; ///< the pairs that are ordered by memory or groups only
     std::size_t events = 0;   ///< recorded and waited for between streams
+    std::size_t copies = 0;   ///< of values, at the borders of bodies
 };
 
 } // namespace sublet

@@ -19,6 +19,7 @@
 #include <sublet/analysis/impl/control_flow.ipp>
 #include <sublet/analysis/impl/copy_order.ipp>
 #include <sublet/analysis/impl/dependences.ipp>
+#include <sublet/analysis/impl/flat_options.ipp>
 #include <sublet/analysis/impl/flatten.ipp>
 #include <sublet/analysis/impl/flow_ranges.ipp>
 #include <sublet/analysis/impl/interference_graph.ipp>

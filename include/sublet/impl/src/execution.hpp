@@ -29,7 +29,10 @@
 #include <sublet/execution/impl/live_peak.ipp>
 #include <sublet/execution/impl/lowered_program.ipp>
 #include <sublet/execution/impl/memory_source.ipp>
+#include <sublet/execution/impl/nested.ipp>
+#include <sublet/execution/impl/nested_program.ipp>
 #include <sublet/execution/impl/operand_table.ipp>
+#include <sublet/execution/impl/path_checker.ipp>
 #include <sublet/execution/impl/plan_addresses.ipp>
 #include <sublet/execution/impl/poison.ipp>
 #include <sublet/execution/impl/program_order.ipp>
