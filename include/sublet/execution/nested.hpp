@@ -314,7 +314,7 @@ public:
                     detail::nested_problem<Options, Mode, Kernel, Choose> = {}) = delete;
 
     /// Runs the root once. `steps` and `copies` of the report are those of this path: calls of the kernel,
-    /// and moves whose values do not lie at the same bytes. `lower_bound` is 0.
+    /// and moves between different bytes. `lower_bound` is 0.
     ///
     /// Ensures: as cpu_executor::run().
     /// Throws:  unusable_value before anything runs, if an input is not given or an external value of any

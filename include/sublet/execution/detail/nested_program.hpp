@@ -10,7 +10,7 @@
 ///                                                             1, 2: 3      nothing
 ///
 /// What a flat node with several successors stands for follows from its last step: behind a step of a program
-/// with control flow it is a node of that program; the header of a loop has a predecessor behind itself; any
+/// with control flow it is a node of that program; the header of a loop is a join with a predecessor behind it; any
 /// other is where the branches of a choice begin.
 
 #include <sublet/analysis/flatten.hpp>

@@ -15,7 +15,7 @@
 
 namespace sublet::detail {
 
-/// Fills the members of a nested_program whose flat tree and lowered program are set.
+/// Fills the other members of a nested_program with its flat tree and lowered program.
 class nested_lowering {
 public:
     nested_lowering(program_tree const& tree, nested_program& to) : tree_(tree), to_(to)
@@ -101,7 +101,8 @@ private:
                 end = {asked_of::successor, last, 0, true};
             } else {
                 auto const before = to_.flat.program.predecessors(n); // ascending
-                bool const is_header = before.back() >= n;
+                // A beginning that a loop of its own program leads back to is no header.
+                bool const is_header = part == flat_tree::part::nothing && before.back() >= n;
                 open_step& in = open_.back();
                 auto const kind = [&] { return tree_.body(bodies_[in.next_body].id).kind; };
                 if (is_header) {
