@@ -44,7 +44,8 @@ struct decisions {
         std::uint64_t const at = ++asked;
         if (at > 60) return is_loop || is_successor ? 0 : at % alternatives;
         std::uint64_t const hash = sublet::fold_digest(
-            sublet::fold_digest(sublet::fold_digest(seed, std::uint64_t{+program}), std::uint64_t{+step}), at);
+            sublet::fold_digest(sublet::fold_digest(seed, std::uint64_t{+program}), std::uint64_t{+step}),
+            at);
         return static_cast<std::size_t>(hash % alternatives);
     }
 };
@@ -65,7 +66,8 @@ public:
         memory_.open(root_);
         auto const& p = t_.programs[0];
         for (value_id v = 0; v != p.bytes.size(); ++v)
-            if (sublet::detail::is_given(p.role[v]) && p.alias_of[v] == sublet::no_value) give(v, bytes(root_, v));
+            if (sublet::detail::is_given(p.role[v]) && p.alias_of[v] == sublet::no_value)
+                give(v, bytes(root_, v));
         nodes(root_);
     }
     /// The contents of an input, external or state value.
@@ -105,7 +107,8 @@ private:
         sublet::node_id n = 0;
         while (n != p.nodes.size()) {
             step_id number = 0;
-            for (std::size_t before = 0; before != n; ++before) number = number + p.nodes[before].steps.size();
+            for (std::size_t before = 0; before != n; ++before)
+                number = number + p.nodes[before].steps.size();
             for (auto const& s : p.nodes[n].steps) {
                 step(a, s, number);
                 number = number + 1;
@@ -151,7 +154,8 @@ private:
             };
             std::size_t end = b + 1;
             while (is_branch(b) && end != s.bodies.size() && is_branch(end)) ++end;
-            body(a, s.bodies[b + (end - b == 1 ? 0 : choose_(a.program, number, end - b, false, false))], number);
+            body(a, s.bodies[b + (end - b == 1 ? 0 : choose_(a.program, number, end - b, false, false))],
+                 number);
             b = end;
         }
         kernel{}(now);

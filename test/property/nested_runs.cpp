@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <string>
 #include <vector>
 
 namespace this_test {
@@ -117,9 +117,10 @@ outputs outputs_of(planned_tree const& t, Output output)
 }
 
 template <class Mode>
-outputs outputs_in(planned_tree const& t, Mode const& mode, std::uint64_t seed, checks level, run_report& report)
+outputs outputs_in(planned_tree const& t, Mode const& mode, std::uint64_t seed, checks level,
+                   run_report& report)
 {
-    nested_executor execute{t.tree, t.options, mode, tree_runs::kernel{}, chooser{{seed}, &t.loops},
+    nested_executor execute{t.tree,          t.options, mode, tree_runs::kernel{}, chooser{{seed}, &t.loops},
                             {.check = level}};
     bound mine;
     by_flat<decltype(execute)> give{execute, execute.flat()};
@@ -130,8 +131,9 @@ outputs outputs_in(planned_tree const& t, Mode const& mode, std::uint64_t seed, 
 
 } // namespace
 
-TEST_CASE("for any nesting, a run in the arena computes bit for bit what one without a plan computes, and what "
-          "an interpreter of the tree computes")
+TEST_CASE(
+    "for any nesting, a run in the arena computes bit for bit what one without a plan computes, and what "
+    "an interpreter of the tree computes")
 {
     std::size_t steps = 0, copies = 0, all_copies = 0, bytes = 0, checked = 0, outputs_seen = 0;
     unsigned const count = rounds(5000);
@@ -215,8 +217,9 @@ struct writes_too_far {
 
 } // namespace
 
-TEST_CASE("a copy that is left out, two that change places, a wrong source, an offset over a live value and a "
-          "kernel that writes too far are found, and a sound run never is")
+TEST_CASE(
+    "a copy that is left out, two that change places, a wrong source, an offset over a live value and a "
+    "kernel that writes too far are found, and a sound run never is")
 {
     enum : std::size_t { sound, left_out, swapped, wrong_source, moved, too_far, kinds };
     std::size_t tried[kinds] = {}, clobbered[kinds] = {}, other[kinds] = {};
@@ -266,8 +269,7 @@ TEST_CASE("a copy that is left out, two that change places, a wrong source, an o
             memory_plan with = plan;
             auto const b = buffer_id::of(pick.below(static_cast<std::uint32_t>(plan.buffers.size())));
             auto const over = buffer_id::of(pick.below(static_cast<std::uint32_t>(plan.buffers.size())));
-            if (with.buffers[b].pool == with.buffers[over].pool &&
-                with.buffers[over].offset % 4 == 0 &&
+            if (with.buffers[b].pool == with.buffers[over].pool && with.buffers[over].offset % 4 == 0 &&
                 with.buffers[over].offset + with.buffers[b].size <= with.arena_bytes[with.buffers[b].pool]) {
                 with.buffers[b].offset = with.buffers[over].offset;
                 run(moved, flattened, with, tree_runs::kernel{});
@@ -293,13 +295,14 @@ TEST_CASE("a copy that is left out, two that change places, a wrong source, an o
     }
     CHECK(clobbered[sound] == 0);
     CHECK(other[sound] == 0);
-    char const* const names[] = {"sound", "left out", "swapped", "wrong source", "moved", "too far"};
+    std::string const names[] = {"sound", "left out", "swapped", "wrong source", "moved", "too far"};
     for (std::size_t kind = 0; kind != kinds; ++kind)
         MESSAGE(names[kind] << ": " << tried[kind] << " runs, " << clobbered[kind] << " clobbered values, "
                             << other[kind] << " other outputs");
     if (fuzzed.is_on || count < 600) return;
-    for (std::size_t kind : {left_out, moved, too_far}) CHECK(clobbered[kind] > 0);
-    for (std::size_t kind : {swapped, wrong_source}) CHECK(clobbered[kind] + other[kind] > 0);
+    for (std::size_t kind : {swapped, moved, too_far}) CHECK(clobbered[kind] > 0);
+    // These are other programs, and nothing is overwritten in them: the outputs show it.
+    for (std::size_t kind : {left_out, wrong_source}) CHECK(other[kind] > 0);
 }
 
 } // namespace this_test

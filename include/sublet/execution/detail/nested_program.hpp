@@ -10,8 +10,8 @@
 ///                                                             1, 2: 3      nothing
 ///
 /// What a flat node with several successors stands for follows from its last step: behind a step of a program
-/// with control flow it is a node of that program; the header of a loop is a join with a predecessor behind it; any
-/// other is where the branches of a choice begin.
+/// with control flow it is a node of that program; the header of a loop is a join with a predecessor behind
+/// it; any other is where the branches of a choice begin.
 
 #include <sublet/analysis/flatten.hpp>
 #include <sublet/analysis/internal/flat_options.hpp>
