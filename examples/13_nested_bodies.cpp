@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// An IR with operations that contain blocks (a loop with a conditional inside) needs one member more: bodies(n).
-// One plan covers all blocks. Prints what it saves, the offset of each tensor, and how many of the copies at
-// the borders of the loop and the branches remain.
+// An IR with operations that contain blocks (a loop with a conditional inside) needs one member more:
+// bodies(n). One plan covers all blocks. Prints what it saves, the offset of each tensor, and how many of the
+// copies at the borders of the loop and the branches remain. Then it runs the blocks in the arena of the
+// plan.
 
+#include <sublet/execution.hpp>
 #include <sublet/sublet.hpp>
 
 #include <iomanip>
@@ -63,9 +65,11 @@ int main()
                      {{{}, {0}}, {{0}, {1}}, {{}, {2}, false, {turns}}, {{2}, {}}}};
 
     std::vector<block const*> const blocks{&root, &turn, &coarse, &fine}; // in preorder
-    auto const planned = sublet::plan_nested(sublet::as_tree(root), [&](auto i) -> sublet::plan_options {
-        return {.bytes = [of = blocks[i]](auto t) { return of->tensors[t].kib * 1024; }};
-    });
+    auto const tree = sublet::as_tree(root);
+    auto const options_of = [&](sublet::program_id i) -> sublet::plan_options {
+        return {.bytes = [of = blocks[i]](auto t) { return of->tensors[t].kib * 1024; }, .alignment = 64};
+    };
+    auto const planned = sublet::plan_nested(tree, options_of);
     std::cout << planned.report() << "\n\n";
     for (sublet::program_id i = 0; i != blocks.size(); ++i)
         for (sublet::value_id t = 0; t != blocks[i]->values(); ++t)
@@ -73,4 +77,30 @@ int main()
                       << blocks[i]->tensors[t].name << std::right << std::setw(4)
                       << planned.offset_of(i, t) / 1024 << " KiB\n";
     std::cout << '\n' << planned.copies.size() << " of " << planned.flat.moves.size() << " copies remain\n";
+
+    // Each tensor is one number here: a half of the difference is found coarsely, later a quarter finely.
+    auto kernel = [&](sublet::nested_call const& call) {
+        if (!blocks[call.program]->operations[call.step].bodies.empty()) return; // its bodies did it
+        auto in = [&](std::size_t i) { return sublet::as<float>(call.in(i))[0]; };
+        if (call.defs().empty()) std::cout << "sharp: " << in(0) << '\n';
+        if (call.defs().empty()) return;
+        float& out = sublet::as<float>(call.out(0))[0];
+        std::string const& name = blocks[call.program]->tensors[call.defs()[0]].name;
+        if (name == "image") out = 16;
+        else if (name == "blurred") out = in(0) / 2;
+        else if (name == "rest") out = in(0) - in(1);
+        else if (name == "spectrum") out = in(0) / 2;
+        else if (name == "curve") out = in(0) / 4;
+        else if (name == "better") out = in(0) + in(1);
+        else out = in(0); // found
+    };
+    std::size_t turn_number = 0;
+    auto choose = [&](sublet::nested_choice const& choice) -> std::size_t {
+        if (choice.program == 0) return (turn_number = choice.iteration) < 3; // the loop
+        return turn_number < 2 ? 0 : 1;                                       // coarse, then fine
+    };
+    sublet::nested_executor execute{tree, options_of, sublet::arena{planned}, kernel, choose};
+    auto const report = execute.run();
+    std::cout << report.steps << " steps, " << report.copies << " copies, " << report.reserved / 1024
+              << " KiB\n";
 }

@@ -11,6 +11,8 @@
 ///
 ///     tree ─► flatten ─► plan_flow ─► offsets by program and value, remaining copies
 ///
+/// nested_executor runs the tree in the arena of the plan, and makes these copies.
+///
 /// The two branches of a conditional share bytes, the values of a body are dead when its step ends, and outer
 /// values that a body does not write stay in place. check_flow_plan checks the tree as a whole.
 ///
