@@ -236,4 +236,20 @@ TEST_CASE("a tree of one program with control flow runs: what follows a node is 
     CHECK(execute.run().steps == 6);
 }
 
+TEST_CASE("an inner loop counts from 0 in each iteration of the outer one")
+{
+    program_tree tree(op_list(0, {{}}, {{}}));
+    tree.add_body(0, 0, loop, op_list(0, {{}}, {{}}));
+    tree.add_body(1, 0, loop, op_list(0, {{}}, {{}}));
+    auto options = [](program_id) { return plan_options{.bytes = 8}; };
+    std::string counts;
+    auto kernel = [&counts](nested_call const& call) {
+        if (call.program == 2) counts += std::to_string(call.iteration);
+    };
+    auto choose = [](nested_choice const& choice) { return choice.iteration != 2; };
+    nested_executor execute{tree, options, no_plan{}, kernel, choose};
+    execute.run();
+    CHECK(counts == "0101");
+}
+
 } // namespace this_test
