@@ -278,7 +278,7 @@ private:
 /// compute too. `recycle` is refused: which touch is the last depends on the path.
 ///
 /// Errors of a run name flat steps and values; flat() says of which program they are. Those of the root have
-/// the same ids. executor_options::scratch is asked for flat values, too. With
+/// the same ids. With
 /// executor_options::checks::digest a read of what no step of the path has written is reported as well. A
 /// plan that allows undefined reads has to be run with `prove` off. A tree of one program with control flow
 /// runs as well.

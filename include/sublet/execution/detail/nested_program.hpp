@@ -53,11 +53,11 @@ struct nested_program {
 
 /// Prepares a flattened tree. A beginning gets a kernel's view only of what it makes.
 ///
-/// Requires:   `flattened` is that of the tree; `scratch` by flat value.
+/// Requires:   `flattened` is that of the tree.
 /// Complexity: that of lower_program(), and O(b log b) for b bodies.
 /// Throws:     as lower_program(). `plan` may be null.
 [[nodiscard]] nested_program lower_nested(program_tree const& tree, flat_tree_with_options const& flattened,
-                                          memory_plan const* plan, per_value<bool> const& scratch);
+                                          memory_plan const* plan);
 /// The same after check_flow_plan() of the plan, unless `settings` turn the proof off.
 /// Throws: also unsound_plan.
 [[nodiscard]] nested_program proved_nested(program_tree const& tree, flat_tree_with_options const& flattened,

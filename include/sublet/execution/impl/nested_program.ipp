@@ -133,7 +133,7 @@ private:
 };
 
 SUBLET_DECL nested_program lower_nested(program_tree const& tree, flat_tree_with_options const& flattened,
-                                        memory_plan const* plan, per_value<bool> const& scratch)
+                                        memory_plan const* plan)
 {
     snapshot const& p = flattened.flat.program;
     table<position_id, step_id> steps(p.steps());
@@ -141,7 +141,7 @@ SUBLET_DECL nested_program lower_nested(program_tree const& tree, flat_tree_with
     plan_options options = plan == nullptr ? flattened.all : options_of_plan(p, flattened.all, *plan);
     options.order.clear();
     nested_program result{
-        flattened.flat, lower_program(p, options, scratch, std::move(steps)), {}, {}, {}, {}, {}, {}, {}};
+        flattened.flat, lower_program(p, options, std::move(steps)), {}, {}, {}, {}, {}, {}, {}};
     nested_lowering(tree, result).write();
     return result;
 }
@@ -153,7 +153,7 @@ SUBLET_DECL nested_program proved_nested(program_tree const& tree, flat_tree_wit
     if (proves && plan != nullptr)
         if (verdict const valid = check_flow_plan(flattened.flat.program, *plan, flattened.all); !valid)
             throw unsound_plan(valid.error());
-    return lower_nested(tree, flattened, plan, settings.scratch);
+    return lower_nested(tree, flattened, plan);
 }
 
 } // namespace sublet::detail
