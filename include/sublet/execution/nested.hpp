@@ -111,7 +111,7 @@ private:
 ///
 ///     bool again = true;
 ///     auto kernel = [&](sublet::nested_call const& call) {
-///         if (is_condition(call)) again = sublet::as<bool>(call.in(0))[0];
+///         if (call.program == 1 && call.step == 4) again = sublet::as<bool>(call.in(0))[0];
 ///     };
 ///     auto choose = [&](sublet::nested_choice const& choice) -> std::size_t { return again; };
 class nested_choice {
@@ -268,9 +268,11 @@ private:
 
 /// Runs a tree of programs on one thread, along the path that `choose` decides.
 ///
-///     auto const tree = sublet::as_tree(ir);
-///     auto const planned = sublet::plan_nested(tree, options_of);
-///     sublet::nested_executor execute{tree, options_of, sublet::arena{planned}, kernel, choose};
+///     sublet::program_tree tree(program); // add_body() adds each nested program; or as_tree(ir)
+///     auto options = [](auto) { return sublet::plan_options{.bytes = 8}; }; // of each program
+///     auto planned = sublet::plan_nested(tree, options);
+///     auto choose = [](sublet::nested_choice const& choice) { return std::size_t{choice.iteration < 3}; };
+///     sublet::nested_executor execute{tree, options, sublet::arena{planned}, kernel, choose};
 ///     execute.run();
 ///     show(sublet::as<float>(execute.output(result)));
 ///
