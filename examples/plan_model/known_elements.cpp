@@ -139,6 +139,8 @@ onnx::TensorProto as_tensor(known_tensor const& known)
     return stored;
 }
 
+bool has_rule(std::string_view type) { return type == "Split" || type == "TopK" || rules().count(type) != 0; }
+
 std::vector<std::optional<known_tensor>> evaluate(onnx::NodeProto const& node, std::int64_t opset,
                                                   std::vector<known_tensor const*> const& elements,
                                                   std::vector<onnx::TypeProto const*> const& types)

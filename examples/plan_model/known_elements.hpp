@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace plan_model {
@@ -30,6 +31,9 @@ std::optional<known_tensor> elements_of(onnx::TensorProto const& stored);
 
 /// The reverse.
 onnx::TensorProto as_tensor(known_tensor const& known);
+
+/// evaluate() knows this operator.
+bool has_rule(std::string_view type);
 
 /// The elements of the results of a standard operator, by result; nothing for those that are not known.
 ///

@@ -4,6 +4,7 @@
 
 #include "../command_line.hpp"
 #include "../plan_model/arguments.hpp"
+#include "read_layers.hpp"
 
 #include <sublet/core/units.hpp>
 #include <sublet/execution/cpu.hpp>
@@ -23,6 +24,7 @@ inline constexpr char usage[] =
     "usage: run_network MODEL.onnx [--mode none|recycle|arena|all] [--threads N] [--streams N] [--cuda]\n"
     "                   [--formulas] [--weights noise|uniform] [--seed S] [--runs N]\n"
     "                   [--check off|plan|paint|digest] [--limit BYTES] [--csv] [--trace FILE]\n"
+    "                   [--dim NAME=N]... [--value INPUT=N]...\n"
     "       run_network --list FOLDER\n"
     "\n"
     "Runs a neural network with real kernels on planned memory, and compares the results with a run without\n"
@@ -44,6 +46,8 @@ inline constexpr char usage[] =
     "  --check LEVEL    what runs on the host verify: off, plan, paint or digest (plan)\n"
     "  --limit BYTES    memory limit of a run (2 GiB, or 256 KiB for each byte of the model's file if that\n"
     "                   is more, and at most half of this machine's memory)\n"
+    "  --dim NAME=N     the size of a dimension that the file leaves open, by its name or as INPUT:AXIS=N\n"
+    "  --value INPUT=N  what all elements of an input are, if sizes or branches depend on them\n"
     "  --csv            print one row for each run\n"
     "  --trace FILE     write when each operation ran on which thread or simulated stream, as trace events "
     "for\n"
@@ -56,6 +60,7 @@ inline constexpr char usage[] =
 
 struct arguments {
     std::string model, folder;
+    open_sizes open;                                ///< what the file leaves open
     std::string trace;                              ///< a file name; empty: not requested
     bool none = true, recycle = true, arena = true; ///< modes
     std::size_t threads = 0, streams = 0;           ///< 0: not used
@@ -96,6 +101,8 @@ inline arguments read_arguments(int count, char const* const* words)
         else if (word == "--runs") args.runs = plan_model::read_number(word, operand());
         else if (word == "--check") args.check = plan_model::read_check_level(operand());
         else if (word == "--limit") args.limit = plan_model::read_byte_count(word, operand());
+        else if (word == "--dim") args.open.dimensions.push_back(plan_model::read_dimension(operand()));
+        else if (word == "--value") args.open.values.push_back(plan_model::read_value(operand()));
         else if (word == "--csv") args.csv = true;
         else if (word == "--trace") args.trace = operand();
         else if (word == "--list") args.folder = operand();

@@ -5,6 +5,7 @@
 /// Compares the results of one network in several memory modes and on several executors.
 
 #include "arguments.hpp"
+#include "evaluate_layers.hpp"
 #include "read_layers.hpp"
 #include "weights.hpp"
 
@@ -25,7 +26,7 @@
 
 namespace run_network {
 
-using results = std::vector<std::vector<float>>; ///< by output
+using results = std::vector<std::vector<double>>; ///< by output
 
 struct mode_run {
     std::string executor; ///< "serial"
@@ -42,13 +43,6 @@ inline std::vector<sublet::value_id> outputs_of(plan_model::network const& net)
     for (sublet::value_id v = 0; v != net.values.size(); ++v)
         if (has_role(net.values[v].role, sublet::value_role::output)) found.push_back(v);
     return found;
-}
-
-inline std::vector<float> floats_in(std::span<std::byte const> bytes)
-{
-    std::vector<float> all(bytes.size() / sizeof(float));
-    if (!all.empty()) std::memcpy(all.data(), bytes.data(), all.size() * sizeof(float));
-    return all;
 }
 
 /// Calls `run(name, mode)` for each requested memory mode.
@@ -83,7 +77,8 @@ mode_run run_executor(Executor& execute, host_steps const& steps, weights& given
     mode_run result;
     result.milliseconds = timed(runs, [&] { result.peak_bytes = execute.run().run.bytes.peak; });
     result.allocations = execute.memory().allocations.total;
-    for (auto v : outputs_of(steps.all->net)) result.outputs.push_back(floats_in(execute.output(v)));
+    for (auto v : outputs_of(steps.all->net))
+        result.outputs.push_back(numbers_in(execute.output(v), steps.all->types[v].element));
     return result;
 }
 
@@ -101,13 +96,13 @@ inline difference compare(results const& a, results const& b)
     for (std::size_t o = 0; o != a.size(); ++o) {
         if (a[o].size() != b[o].size()) return {1, HUGE_VAL};
         for (std::size_t i = 0; i != a[o].size(); ++i) {
-            float const x = a[o][i], y = b[o][i];
-            if (std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y)) continue;
+            double const x = a[o][i], y = b[o][i];
+            if (std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y)) continue;
             ++found.different;
-            double const distance = std::abs(double{x} - double{y});
+            double const distance = std::abs(x - y);
             deviation = std::isnan(distance) ? HUGE_VAL : std::max(deviation, distance);
         }
-        for (float x : a[o]) scale = std::max(scale, std::isfinite(x) ? std::abs(double{x}) : 0.0);
+        for (double x : a[o]) scale = std::max(scale, std::isfinite(x) ? std::abs(x) : 0.0);
     }
     found.largest = deviation == 0 ? 0 : scale == 0 ? HUGE_VAL : deviation / scale;
     return found;
@@ -118,7 +113,7 @@ inline bool is_conclusive(results const& a)
 {
     bool is_zero = true;
     for (auto const& one : a)
-        for (float x : one) {
+        for (double x : one) {
             if (!std::isfinite(x)) return false;
             is_zero = is_zero && x == 0;
         }

@@ -182,6 +182,11 @@ struct elementwise_element {
     float const* x;
     float* y;
 
+    RUN_NETWORK_FORMULA static float hard(float alpha, float beta, float value)
+    {
+        float const at = alpha * value + beta;
+        return at < 0 ? 0 : at > 1 ? 1 : at;
+    }
     RUN_NETWORK_FORMULA void operator()(int i) const
     {
         float const value = x[i];
@@ -191,6 +196,15 @@ struct elementwise_element {
         case function::tanh: y[i] = std::tanh(value); break;
         case function::erf: y[i] = std::erf(value); break;
         case function::sqrt: y[i] = std::sqrt(value); break;
+        case function::exp: y[i] = std::exp(value); break;
+        case function::log: y[i] = std::log(value); break;
+        case function::abs: y[i] = std::fabs(value); break;
+        case function::negative: y[i] = -value; break;
+        case function::elu: y[i] = value < 0 ? s.low * std::expm1(value) : value; break;
+        case function::leaky: y[i] = value < 0 ? s.low * value : value; break;
+        case function::softplus: y[i] = value > 20 ? value : std::log1p(std::exp(value)); break;
+        case function::hard_sigmoid: y[i] = hard(s.low, s.high, value); break;
+        case function::hard_swish: y[i] = value * hard(1.0f / 6, 0.5f, value); break;
         }
     }
 };
@@ -230,16 +244,26 @@ struct softmax_element {
     }
 };
 
-struct mean_element {
-    mean s;
+struct reduction_element {
+    reduction s;
     float const* x;
     float* y;
 
     RUN_NETWORK_FORMULA void operator()(int i) const
     {
-        float sum = 0;
-        for (int k = 0; k != s.length; ++k) sum += x[i * s.length + k];
-        y[i] = sum / static_cast<float>(s.length);
+        float const* const row = x + i * s.length;
+        float sum = 0, largest = row[0], smallest = row[0];
+        for (int k = 0; k != s.length; ++k) {
+            sum += row[k];
+            largest = row[k] > largest ? row[k] : largest;
+            smallest = row[k] < smallest ? row[k] : smallest;
+        }
+        switch (s.what) {
+        case combined::mean: y[i] = sum / static_cast<float>(s.length); break;
+        case combined::sum: y[i] = sum; break;
+        case combined::largest: y[i] = largest; break;
+        case combined::smallest: y[i] = smallest; break;
+        }
     }
 };
 
@@ -349,6 +373,7 @@ struct operands {
     std::vector<void const*> in;
     void* out = nullptr;
     std::size_t out_bytes = 0;
+    std::vector<void*> outs = {}; ///< of an evaluated layer
 
     float const* x(std::size_t i) const { return i < in.size() ? static_cast<float const*>(in[i]) : nullptr; }
     float* y() const { return static_cast<float*>(out); }
@@ -364,6 +389,7 @@ struct layer_in_elements {
     void operator()(unsupported const&) const {}
     void operator()(view const&) const {}
     void operator()(constant const&) const {}
+    void operator()(evaluated const&) const {}
     void operator()(convolution const& s) const
     {
         each(s.images * s.groups * s.filters * s.rows.out * s.columns.out,
@@ -401,7 +427,7 @@ struct layer_in_elements {
             each(s.count, arithmetic_element{s.what, contiguous, s.operands[i], io.y(), io.x(i), io.y()});
     }
     void operator()(softmax const& s) const { each(s.rows * s.length, softmax_element{s, io.x(0), io.y()}); }
-    void operator()(mean const& s) const { each(s.rows, mean_element{s, io.x(0), io.y()}); }
+    void operator()(reduction const& s) const { each(s.rows, reduction_element{s, io.x(0), io.y()}); }
     void operator()(product const& s) const
     {
         each(s.batch * s.rows * s.columns, product_element{s, io.x(0), io.x(1), io.x(2), io.y()});

@@ -320,7 +320,18 @@ TEST_CASE("layers over channels, rows and single elements match their definition
         check(normalization{images, channels, plane, 0.01f}, {x, scale, bias, mean_of, variance}, normal);
         check(lrn, {x}, response);
         check(softmax{images * plane, channels, plane}, {x}, soft);
-        check(mean{images * channels, plane}, {x}, average);
+        check(reduction{images * channels, plane}, {x}, average);
+        std::vector<exact> sum = average, largest = average, smallest = average;
+        for (int r = 0; r != images * channels; ++r) {
+            auto const row = x.begin() + r * plane;
+            auto const at = std::size_t(r);
+            sum[at].sum *= plane, sum[at].size *= plane;
+            largest[at].sum = double(*std::max_element(row, row + plane));
+            smallest[at].sum = double(*std::min_element(row, row + plane));
+        }
+        check(reduction{images * channels, plane, combined::sum}, {x}, sum);
+        check(reduction{images * channels, plane, combined::largest}, {x}, largest);
+        check(reduction{images * channels, plane, combined::smallest}, {x}, smallest);
 
         auto check_function = [&](function what, floats const& of, auto definition) {
             std::vector<exact> should;
@@ -331,8 +342,21 @@ TEST_CASE("layers over channels, rows and single elements match their definition
         check_function(function::sigmoid, x, [](double v) { return 1 / (1 + std::exp(-v)); });
         check_function(function::tanh, x, [](double v) { return std::sinh(v) / std::cosh(v); });
         check_function(function::erf, x, [](double v) { return 1 - std::erfc(v); });
+        check_function(function::exp, x, [](double v) { return std::pow(std::exp(1.0), v); });
+        check_function(function::abs, x, [](double v) { return v < 0 ? -v : v; });
+        check_function(function::negative, x, [](double v) { return 0 - v; });
+        check_function(function::elu, x, [](double v) { return v < 0 ? -0.5 * (std::exp(v) - 1) : v; });
+        check_function(function::leaky, x, [](double v) { return v < 0 ? -0.5 * v : v; });
+        check_function(function::softplus, x, [](double v) { return std::log(1 + std::exp(v)); });
+        check_function(function::hard_sigmoid, x,
+                       [](double v) { return std::clamp(-0.5 * v + 0.25, 0.0, 1.0); });
+        check_function(function::hard_swish, x,
+                       [](double v) { return v * std::clamp(v / 6 + 0.5, 0.0, 1.0); });
         floats squares = x;
         for (float& f : squares) f *= f;
+        floats positive = squares;
+        for (float& f : positive) f += 0.125f;
+        check_function(function::log, positive, [](double v) { return -std::log(1 / v); });
         check_function(function::sqrt, squares, [](double v) { return std::pow(v, 0.5); });
     }
     CHECK(in_elements(softmax{1, 3, 1}, {{1000, 1000, -1000}}, 3) ==
@@ -592,6 +616,6 @@ TEST_CASE("a layer that may overwrite an operand has the same result in place, b
     sum.operands.push_back(sum.operands[0]); // the first two are summed before the third is read
     for (layer const& what : {layer(sum), layer(convolution{}), layer(pooling{}), layer(softmax{}),
                               layer(product{}), layer(local_response{}), layer(concatenation{}),
-                              layer(padding{}), layer(strided_copy{}), layer(mean{}), layer(view{})})
+                              layer(padding{}), layer(strided_copy{}), layer(reduction{}), layer(view{})})
         CHECK(overwritable_operands(what).empty());
 }

@@ -4,6 +4,8 @@
 
 #include "host_steps.hpp"
 
+#include "evaluate_layers.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -79,7 +81,12 @@ private:
     {
         return i < operation().inputs.size() && operation().inputs[i] != no_value;
     }
-    value_id result() const { return operation().outputs[0]; }
+    value_id result() const // the first that is there
+    {
+        for (auto v : operation().outputs)
+            if (v != no_value) return v;
+        return no_value;
+    }
     dims size_of(value_id v) const
     {
         auto const& size = all_.types[v].size;
@@ -92,7 +99,7 @@ private:
     bool has_no_elements() const
     {
         auto is_empty = [&](value_id v) { return v != no_value && all_.net.values[v].bytes == 0; };
-        return is_empty(result()) ||
+        return result() == no_value || is_empty(result()) ||
                std::any_of(operation().inputs.begin(), operation().inputs.end(), is_empty);
     }
 
@@ -117,7 +124,7 @@ private:
         host_step& step = add_step(dnnl::reorder(what), what.scratchpad_desc());
         step.is_reorder = true;
         step.uses = {from.value};
-        step.def = to.value;
+        step.defs = {to.value};
         step.arguments.insert(step.arguments.begin(),
                               {{DNNL_ARG_FROM, from.layout}, {DNNL_ARG_TO, to.layout}});
     }
@@ -171,9 +178,10 @@ private:
         host_step& step = to_.steps.emplace_back();
         step.operation = at_;
         step.uses = operation().inputs;
-        step.def = result();
+        for (auto v : operation().outputs)
+            if (v != no_value) step.defs.push_back(v);
         for (std::size_t o : overwritable_operands(all_.layers[at_])) step.overwritable.push_back(o);
-        has_plain_[result()] = 1;
+        for (auto v : step.defs) has_plain_[v] = 1;
     }
 
     /// `overwritable`: indexes of `operands`, which have to have the layout of the result.
@@ -194,11 +202,12 @@ private:
             if (operands[i].layout == layout && operands[i].first == 0) step.overwritable.push_back(i);
         value_id const v = result();
         if (layout == plain) {
-            step.def = v;
+            step.defs = {v};
             has_plain_[v] = 1;
         } else {
-            step.def = add_value(layout.get_size());
-            made_[v] = value_form{layout, step.def};
+            value_id const own = add_value(layout.get_size());
+            to_.steps.back().defs = {own};
+            made_[v] = value_form{layout, own};
         }
         return true;
     }
@@ -319,20 +328,31 @@ private:
                                               : dnnl::algorithm::pooling_avg_exclude_padding,
                            s.planes, s.rows, s.columns);
     }
-    bool add_layer(mean const& s)
+    bool add_layer(reduction const& s)
     {
         dims const size = size_of(operand(0));
+        if (s.what == combined::smallest || s.what == combined::sum) return add_reduction(s);
         if (size.size() == 4 && s.length == size[2] * size[3] && s.rows == size[0] * size[1]) {
             auto whole = [](memory::dim n) {
                 int const in = static_cast<int>(n);
                 return sliding{.in = in, .out = 1, .taps = in};
             };
-            return add_pooling(dnnl::algorithm::pooling_avg_exclude_padding, s.rows, whole(size[2]),
-                               whole(size[3]));
+            return add_pooling(s.what == combined::mean ? dnnl::algorithm::pooling_avg_exclude_padding
+                                                        : dnnl::algorithm::pooling_max,
+                               s.rows, whole(size[2]), whole(size[3]));
         }
+        return add_reduction(s);
+    }
+    bool add_reduction(reduction const& s)
+    {
+        using dnnl::algorithm;
         dims const x{s.rows, s.length}, y{s.rows, 1};
-        dnnl::reduction::primitive_desc const what(
-            {dnnl::algorithm::reduction_mean, in_order(x), in_order(y), 0, 0}, user_scratch_, to_.engine);
+        dnnl::reduction::primitive_desc const what({s.what == combined::mean      ? algorithm::reduction_mean
+                                                    : s.what == combined::sum     ? algorithm::reduction_sum
+                                                    : s.what == combined::largest ? algorithm::reduction_max
+                                                                                  : algorithm::reduction_min,
+                                                    in_order(x), in_order(y), 0, 0},
+                                                   user_scratch_, to_.engine);
         return add(what, dnnl::reduction(what), {plain_operand(DNNL_ARG_SRC, 0, x)}, in_order(y),
                    in_order(y));
     }
@@ -395,6 +415,14 @@ private:
             case function::sigmoid: return described{algorithm::eltwise_logistic};
             case function::tanh: return described{algorithm::eltwise_tanh};
             case function::sqrt: return described{algorithm::eltwise_sqrt};
+            case function::exp: return described{algorithm::eltwise_exp};
+            case function::log: return described{algorithm::eltwise_log};
+            case function::abs: return described{algorithm::eltwise_abs};
+            case function::negative: return described{algorithm::eltwise_linear, -1, 0};
+            case function::elu: return described{algorithm::eltwise_elu, s.low};
+            case function::leaky: return described{algorithm::eltwise_relu, s.low};
+            case function::softplus: return described{algorithm::eltwise_soft_relu};
+            case function::hard_swish: return described{algorithm::eltwise_hardswish};
             default: return std::nullopt;
             }
         }();
@@ -577,12 +605,13 @@ sublet::snapshot host_steps::program() const
     return sublet::sequence(steps.size(), bytes.size(), [&](auto i, sublet::effect_sink& sink) {
         host_step const& step = steps[i];
         for (auto v : step.uses) sink.use(v);
-        if (view_of[step.def] != no_value) sink.view(step.def);
-        else sink.def(step.def);
+        for (auto v : step.defs)
+            if (view_of[v] != no_value) sink.view(v);
+            else sink.def(v);
         sink.allocate(step.scratch);
         sink.only_views(); // a reshape reads its shape
         for (std::size_t o : step.overwritable)
-            if (bytes[step.uses[o]] == bytes[step.def]) sink.may_overwrite(step.uses[o], step.def);
+            if (bytes[step.uses[o]] == bytes[step.defs[0]]) sink.may_overwrite(step.uses[o], step.defs[0]);
     });
 }
 
@@ -602,6 +631,8 @@ host_steps steps_of(layered_network const& all, kernels which)
 
 void run_step(host_steps const& of, host_step const& step, operands const& io, void* scratch)
 {
+    if (!step.primitive && std::holds_alternative<evaluated>(of.all->layers[step.operation]))
+        return evaluate(*of.all, step.operation, io);
     if (!step.primitive) return run_as_formulas(of.all->layers[step.operation], io);
     std::unordered_map<int, memory> arguments;
     for (std::size_t i = 0; i != step.arguments.size(); ++i) {

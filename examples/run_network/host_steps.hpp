@@ -40,7 +40,7 @@ struct host_step {
     std::size_t operation = 0; ///< of the network
     bool is_reorder = false;   ///< it changes the layout of a value only
     std::vector<sublet::value_id> uses;
-    sublet::value_id def = sublet::no_value;
+    std::vector<sublet::value_id> defs; ///< of a primitive or formula: one
     sublet::value_id scratch = sublet::no_value;
     std::vector<std::size_t> overwritable;     ///< indexes of `uses`
     dnnl::primitive primitive;                 ///< none: the formula of the layer
@@ -87,7 +87,8 @@ operands operands_of(Call const& call)
 {
     operands io;
     for (std::size_t i = 0; i != call.uses().size(); ++i) io.in.push_back(call.in(i).data());
-    io.out = call.out(0).data();
+    for (std::size_t j = 0; j != call.defs().size(); ++j) io.outs.push_back(call.out(j).data());
+    io.out = io.outs[0];
     io.out_bytes = call.out(0).size();
     return io;
 }

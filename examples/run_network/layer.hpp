@@ -66,11 +66,26 @@ struct local_response { ///< x
     float alpha = 1e-4f, beta = 0.75f, bias = 1;
 };
 
-enum class function { clip, sigmoid, tanh, erf, sqrt };
+enum class function {
+    clip,
+    sigmoid,
+    tanh,
+    erf,
+    sqrt,
+    exp,
+    log,
+    abs,
+    negative,
+    elu,
+    leaky,
+    softplus,
+    hard_sigmoid,
+    hard_swish
+};
 struct elementwise { ///< x; Relu is a clip from 0 on
     function what = function::clip;
     int count = 0;
-    float low = 0, high = 0;
+    float low = 0, high = 0; ///< of a clip; otherwise alpha and beta
 };
 
 enum class arithmetic { add, subtract, multiply, divide, power };
@@ -85,8 +100,10 @@ struct softmax { ///< x
     int stride = 1; ///< distance of adjacent elements of a row
 };
 
-struct mean { ///< x, over its last dimensions
+enum class combined { mean, sum, largest, smallest };
+struct reduction { ///< x, over its last dimensions
     int rows = 1, length = 1;
+    combined what = combined::mean;
 };
 
 /// y = alpha * a * b + beta * c, for a batch of matrices.
@@ -133,13 +150,15 @@ struct constant {                     ///< no operands
     std::vector<unsigned char> bytes; ///< pattern, repeated until the result is full
 };
 
+struct evaluated {}; ///< by the rules of plan_model, on the host only
+
 struct unsupported {
     std::string why; ///< "Conv over 3 dimensions"
 };
 
 using layer = std::variant<unsupported, view, constant, convolution, conv_transpose, pooling, normalization,
-                           local_response, elementwise, broadcast_arithmetic, softmax, mean, product,
-                           strided_copy, concatenation, padding, gather, linear_resize>;
+                           local_response, elementwise, broadcast_arithmetic, softmax, reduction, product,
+                           strided_copy, concatenation, padding, gather, linear_resize, evaluated>;
 
 } // namespace run_network
 

@@ -65,7 +65,7 @@ int list(std::string const& folder, std::ostream& out)
     return 0;
 }
 
-void print_largest(std::ostream& out, std::vector<float> const& output)
+void print_largest(std::ostream& out, std::vector<double> const& output)
 {
     std::vector<std::size_t> largest; // the first of equal ones
     for (std::size_t i = 0; i != output.size(); ++i) {
@@ -99,7 +99,8 @@ sublet::byte_count run_byte_limit(host_steps const& steps, sublet::memory_plan c
     for (std::size_t i = 0; i != runs; ++i)
         for (auto v : outputs_of(steps.all->net)) kept = sum(kept, steps.bytes[v]);
     for (host_step const& s : steps.steps) {
-        if (steps.view_of[s.def] == sublet::no_value) unplanned = sum(unplanned, steps.bytes[s.def]);
+        for (auto v : s.defs)
+            if (steps.view_of[v] == sublet::no_value) unplanned = sum(unplanned, steps.bytes[v]);
         if (s.scratch != sublet::no_value) unplanned = sum(unplanned, steps.bytes[s.scratch]);
     }
     for (auto bytes : plan.arena_bytes) planned = sum(planned, bytes);
@@ -117,7 +118,7 @@ sublet::byte_count run_byte_limit(host_steps const& steps, sublet::memory_plan c
 
 int run(arguments const& args, std::ostream& out, std::ostream& err)
 {
-    layered_network const all = read_layers(args.model);
+    layered_network const all = read_layers(args.model, args.open);
     if (auto const missing = all.missing(); !missing.empty()) {
         err << "run_network: " << args.model << ": cannot be run, it lacks:\n";
         for (auto const& reason : missing) err << "  " << reason.why << ": " << reason.where << '\n';

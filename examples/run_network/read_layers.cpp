@@ -5,8 +5,12 @@
 
 #include "read_layers.hpp"
 
+#include "../plan_model/known_elements.hpp"
 #include "../plan_model/read_onnx.hpp"
 #include "../plan_model/standard_operators.hpp"
+
+#include "evaluate_layers.hpp"
+#include "taken_branches.hpp"
 
 #include <onnx/onnx_pb.h>
 
@@ -28,6 +32,7 @@ using sublet::value_id;
 
 struct unsupported_layer {
     std::string why;
+    bool may_evaluate = false; ///< it is sound, but no primitive or formula computes it
 };
 
 using sizes = std::vector<int>;
@@ -41,13 +46,6 @@ int product_of(sizes const& size, std::size_t first, std::size_t last)
     return all;
 }
 int product_of(sizes const& size) { return product_of(size, 0, size.size()); }
-
-tensor_type::kind kind_of(int element)
-{
-    if (element == onnx::TensorProto::FLOAT) return tensor_type::float_32;
-    if (element == onnx::TensorProto::INT32) return tensor_type::int_32;
-    return element == onnx::TensorProto::INT64 ? tensor_type::int_64 : tensor_type::other;
-}
 
 template <class Numbers>
 std::vector<std::byte> bytes_of_numbers(Numbers const& numbers)
@@ -66,8 +64,10 @@ std::vector<std::byte> bytes_of(onnx::TensorProto const& t)
     case onnx::TensorProto::FLOAT: return bytes_of_numbers(t.float_data());
     case onnx::TensorProto::INT32: return bytes_of_numbers(t.int32_data());
     case onnx::TensorProto::INT64: return bytes_of_numbers(t.int64_data());
-    default: return {};
+    default: break;
     }
+    auto const known = plan_model::elements_of(t);
+    return known ? bytes_of_numbers(plan_model::as_tensor(*known).raw_data()) : std::vector<std::byte>();
 }
 
 template <class Number, class Bytes>
@@ -90,6 +90,10 @@ public:
     std::int64_t opset() const { return opset_; }
     std::string const& type() const { return node_.op_type(); }
     [[noreturn]] void refuse(std::string const& what) const { throw unsupported_layer{type() + ' ' + what}; }
+    void expect_primitive(bool holds, char const* otherwise) const
+    {
+        if (!holds) throw unsupported_layer{type() + ' ' + otherwise, true};
+    }
     void expect(bool holds, char const* otherwise) const
     {
         if (!holds) refuse(otherwise);
@@ -245,7 +249,7 @@ private:
     /// Formulas use 32-bit integers, so the product of any subset of the dimensions must fit an int.
     sizes const& size_of(tensor_type const& type) const
     {
-        if (type.element != tensor_type::float_32) refuse("of another type than float");
+        expect_primitive(type.element == tensor_type::float_32, "of another type than float");
         double elements = 1;
         for (int n : type.size) elements *= std::max(n, 1);
         if (elements >= INT_MAX) refuse("of too many elements");
@@ -390,22 +394,22 @@ layer read_pooling(node_reader const& n)
 
 // --- reductions and normalization -----------------------------------------------------------------------
 
-layer read_mean(node_reader const& n)
+layer read_reduction(node_reader const& n, combined what, int axes_since)
 {
     auto const& x = n.operand_size(0);
     std::size_t first = std::min<std::size_t>(2, x.size());
     bool keeps = true;
-    if (n.type() == "ReduceMean") {
-        auto const listed = n.numbers_since(18, "axes", 1).value_or(integers{});
+    if (axes_since != 0) {
+        auto const listed = n.numbers_since(axes_since, "axes", 1).value_or(integers{});
         n.expect(!listed.empty() || n.integer("noop_with_empty_axes", 0) == 0, "over no axes");
         auto const is_reduced = n.axes(listed, x.size());
         first = listed.empty() ? 0 : x.size() - listed.size();
-        n.expect(std::find(is_reduced.begin(), is_reduced.end(), true) ==
-                     is_reduced.end() - static_cast<std::ptrdiff_t>(listed.size()),
-                 "over axes that are not the last");
+        n.expect_primitive(std::find(is_reduced.begin(), is_reduced.end(), true) ==
+                               is_reduced.end() - static_cast<std::ptrdiff_t>(listed.size()),
+                           "over axes that are not the last");
         keeps = n.integer("keepdims", 1) != 0;
     }
-    mean const s{product_of(x, 0, first), product_of(x, first, x.size())};
+    reduction const s{product_of(x, 0, first), product_of(x, first, x.size()), what};
     sizes y(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(first));
     if (keeps) y.resize(x.size(), 1);
     n.expect_to_fit(n.result_size() == y && s.length > 0);
@@ -679,7 +683,7 @@ layer read_gather(node_reader const& n)
     auto const& x = n.operand_size(0);
     auto const& indices = n.operand_type(1);
     std::size_t const axis = n.axis(n.integer("axis", 0), x.size());
-    n.expect(indices.element != tensor_type::other && indices.element != tensor_type::float_32,
+    n.expect(indices.element == tensor_type::int_32 || indices.element == tensor_type::int_64,
              "with indices of an unsupported type");
     sizes y(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(axis));
     y.insert(y.end(), indices.size.begin(), indices.size.end());
@@ -839,7 +843,8 @@ layer read_constant_of_shape(node_reader const& n)
     auto const& y = n.declared(n.result());
     n.expect(held.type == y.element && n.result_type().element != tensor_type::other,
              "of an unsupported type");
-    n.expect(held.bytes.size() == n.result_type().width(), "of another number of elements than one");
+    n.expect(held.bytes.size() == width_of(n.result_type().element),
+             "of another number of elements than one");
     if (n.is_known(0)) n.expect_to_fit(n.constant_integers(0) == y.size);
     return constant{unsigned_bytes(held.bytes)};
 }
@@ -852,7 +857,12 @@ layer read_layer(node_reader const& n)
     if (type == "Conv") return read_convolution(n);
     if (type == "ConvTranspose") return read_conv_transpose(n);
     if (type == "MaxPool" || type == "AveragePool") return read_pooling(n);
-    if (type == "GlobalAveragePool" || type == "ReduceMean") return read_mean(n);
+    if (type == "GlobalAveragePool") return read_reduction(n, combined::mean, 0);
+    if (type == "GlobalMaxPool") return read_reduction(n, combined::largest, 0);
+    if (type == "ReduceMean") return read_reduction(n, combined::mean, 18);
+    if (type == "ReduceSum") return read_reduction(n, combined::sum, 13);
+    if (type == "ReduceMax") return read_reduction(n, combined::largest, 18);
+    if (type == "ReduceMin") return read_reduction(n, combined::smallest, 18);
     if (type == "BatchNormalization") return read_normalization(n);
     if (type == "LRN") return read_local_response(n);
     if (type == "Softmax") return read_softmax(n);
@@ -862,6 +872,16 @@ layer read_layer(node_reader const& n)
     if (type == "Tanh") return read_elementwise(n, function::tanh);
     if (type == "Erf") return read_elementwise(n, function::erf);
     if (type == "Sqrt") return read_elementwise(n, function::sqrt);
+    if (type == "Exp") return read_elementwise(n, function::exp);
+    if (type == "Log") return read_elementwise(n, function::log);
+    if (type == "Abs") return read_elementwise(n, function::abs);
+    if (type == "Neg") return read_elementwise(n, function::negative);
+    if (type == "Elu") return read_elementwise(n, function::elu, n.real("alpha", 1));
+    if (type == "LeakyRelu") return read_elementwise(n, function::leaky, n.real("alpha", 0.01f));
+    if (type == "Softplus") return read_elementwise(n, function::softplus);
+    if (type == "HardSigmoid")
+        return read_elementwise(n, function::hard_sigmoid, n.real("alpha", 0.2f), n.real("beta", 0.5f));
+    if (type == "HardSwish") return read_elementwise(n, function::hard_swish);
     if (type == "Add" || type == "Sum") return read_arithmetic(n, arithmetic::add);
     if (type == "Sub") return read_arithmetic(n, arithmetic::subtract);
     if (type == "Mul") return read_arithmetic(n, arithmetic::multiply);
@@ -881,7 +901,7 @@ layer read_layer(node_reader const& n)
     if (type == "Reshape" || type == "Flatten" || type == "Squeeze" || type == "Unsqueeze" ||
         type == "Identity" || type == "Dropout")
         return read_view(n);
-    throw unsupported_layer{type};
+    throw unsupported_layer{type, true};
 }
 
 /// A name from a file for a message of one line.
@@ -894,10 +914,10 @@ std::string printable(std::string const& text)
 tensor_type type_of(plan_model::value_type const& declared, sublet::byte_count bytes)
 {
     tensor_type const none;
-    tensor_type type{kind_of(declared.element), {}};
+    tensor_type type{width_of(declared.element) == 0 ? tensor_type::other : declared.element, {}};
     if (declared.what != plan_model::value_type::tensor || !declared.has_rank || bytes == sublet::no_size)
         return none;
-    sublet::byte_count expected = type.width();
+    sublet::byte_count expected = width_of(type.element);
     for (auto n : declared.size) {
         if (n >= INT_MAX) return none;
         type.size.push_back(static_cast<int>(n));
@@ -919,6 +939,36 @@ void read_types(onnx::GraphProto const& graph, layered_network& all)
     for (auto const& t : graph.sparse_initializer()) all.types[ids.at(t.values().name())] = {};
 }
 
+bool has_one_result(plan_model::operation const& operation)
+{
+    return std::count_if(operation.outputs.begin(), operation.outputs.end(),
+                         [](value_id v) { return v != sublet::no_value; }) == 1;
+}
+
+/// It follows rules that need no primitive, and is small enough.
+bool is_evaluated(plan_model::operation const& operation, layered_network const& all)
+{
+    auto fits = [&](value_id v) {
+        if (v == sublet::no_value) return true;
+        std::size_t const width = width_of(all.types[v].element);
+        return width != 0 && all.net.values[v].bytes / width <= plan_model::most_known_elements;
+    };
+    return plan_model::has_rule(operation.type) &&
+           std::all_of(operation.inputs.begin(), operation.inputs.end(), fits) &&
+           std::all_of(operation.outputs.begin(), operation.outputs.end(), fits);
+}
+
+layer read_supported(node_reader const& n, plan_model::operation const& operation, layered_network const& all)
+{
+    try {
+        n.expect_primitive(has_one_result(operation), "with several results");
+        return read_layer(n);
+    } catch (unsupported_layer const& reason) {
+        if (!reason.may_evaluate || !is_evaluated(operation, all)) throw;
+        return evaluated{};
+    }
+}
+
 /// Adds the layer of a node. What it computes must fit the planned result.
 void add_layer(plan_model::standard_operators const& standard, node_reader const& n,
                onnx::NodeProto const& node, plan_model::operation const& operation, layered_network& all)
@@ -926,11 +976,8 @@ void add_layer(plan_model::standard_operators const& standard, node_reader const
     if (!standard.contains(node))
         throw unsupported_layer{(node.domain().empty() ? "the function " : node.domain() + '.') +
                                 node.op_type()};
-    if (std::count_if(operation.outputs.begin(), operation.outputs.end(),
-                      [](value_id v) { return v != sublet::no_value; }) != 1)
-        n.refuse("with several results");
     if (!operation.mutated.empty()) n.refuse("that writes its operands");
-    layer const what = read_layer(n);
+    layer const what = read_supported(n, operation, all);
     value_id const result = n.result(), of = all.net.values[result].alias_of;
     bool const is_view = std::holds_alternative<view>(what);
     if (operation.inputs.size() != n.operand_count()) n.refuse("with subgraphs");
@@ -968,14 +1015,21 @@ std::vector<layered_network::unsupported_reason> layered_network::missing() cons
     return all;
 }
 
-layered_network read_layers(std::string const& file)
+layered_network read_layers(std::string const& file, open_sizes const& given)
 {
-    onnx::ModelProto const model = plan_model::parse_onnx(file);
+    auto const read = std::make_shared<onnx::ModelProto>(plan_model::parse_onnx(file));
+    onnx::ModelProto& model = *read;
     layered_network all;
+    bool const is_any_set = plan_model::set_open_dimensions(file, model, given.dimensions).is_any_set;
+    for (bool is_declared_right = !is_any_set && given.values.empty();;) {
+        auto const found = plan_model::infer_shapes(model, is_declared_right, given.values);
+        if (!put_taken_branches(model, found)) break;
+    }
+    all.model = read;
     all.net = plan_model::read_onnx(file, model);
     read_types(model.graph(), all);
     plan_model::standard_operators const standard(model);
-    std::int64_t opset = 1;
+    std::int64_t& opset = all.opset;
     for (auto const& set : model.opset_import())
         if (set.domain().empty() || set.domain() == "ai.onnx") opset = set.version();
 

@@ -71,7 +71,7 @@ mode_run run_on_streams(Device& device, host_steps const& steps, Mode const& mod
     for (auto v : outputs_of(steps.all->net)) {
         std::vector<std::byte> bytes(static_cast<std::size_t>(steps.bytes[v]));
         execute.take(v, bytes);
-        result.outputs.push_back(floats_in(bytes));
+        result.outputs.push_back(numbers_in(bytes, steps.all->types[v].element));
     }
     return result;
 }

@@ -199,7 +199,8 @@ private:
         switch (all.types[p.value].element) {
         case tensor_type::float_32: write(number); break;
         case tensor_type::int_64: write([&] { return static_cast<std::int64_t>(index()); }); break;
-        default: write([&] { return static_cast<std::int32_t>(index()); });
+        case tensor_type::int_32: write([&] { return static_cast<std::int32_t>(index()); }); break;
+        default: std::fill(to.begin(), to.end(), std::byte{}); // zeros of any type
         }
     }
 

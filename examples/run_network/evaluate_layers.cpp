@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// What is no work for a library of primitives: integers, truth values, shapes, selections of elements. The
+// rules by which plan_model follows shapes compute it.
+
+#include "evaluate_layers.hpp"
+
+#include "../plan_model/known_elements.hpp"
+#include "../plan_model/known_numbers.hpp"
+
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+namespace run_network {
+
+std::size_t width_of(int element) { return plan_model::known_rules::width_of(element); }
+
+std::vector<double> numbers_in(std::span<std::byte const> bytes, int element)
+{
+    std::vector<double> all;
+    std::size_t const width = width_of(element), most = width * plan_model::most_known_elements;
+    while (width != 0 && !bytes.empty()) {
+        auto const part = bytes.first(std::min(bytes.size(), most));
+        onnx::TensorProto stored;
+        stored.set_data_type(element);
+        stored.add_dims(static_cast<std::int64_t>(part.size() / width));
+        stored.set_raw_data(part.data(), part.size());
+        auto const known = plan_model::elements_of(stored).value();
+        for (double x : known.real) all.push_back(x);
+        for (auto x : known.whole) all.push_back(static_cast<double>(x));
+        bytes = bytes.subspan(part.size());
+    }
+    return all;
+}
+
+void evaluate(layered_network const& all, std::size_t operation, operands const& io)
+{
+    auto const& node = all.model->graph().node(static_cast<int>(operation));
+    auto const& its = all.net.operations[operation];
+    std::vector<plan_model::known_tensor> known;
+    std::vector<onnx::TypeProto> types;
+    known.reserve(its.inputs.size());
+    types.reserve(its.inputs.size());
+    std::vector<plan_model::known_tensor const*> elements;
+    std::vector<onnx::TypeProto const*> its_types;
+    std::size_t at = 0;
+    for (auto v : its.inputs) {
+        if (v == sublet::no_value) {
+            elements.push_back(nullptr);
+            its_types.push_back(nullptr);
+            continue;
+        }
+        tensor_type const& type = all.types[v];
+        onnx::TensorProto stored;
+        stored.set_data_type(type.element);
+        onnx::TypeProto& declared = types.emplace_back();
+        declared.mutable_tensor_type()->set_elem_type(type.element);
+        declared.mutable_tensor_type()->mutable_shape();
+        for (auto n : type.size) {
+            stored.add_dims(n);
+            declared.mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(n);
+        }
+        auto const bytes = static_cast<std::size_t>(all.net.values[v].bytes);
+        if (bytes != 0) stored.set_raw_data(io.in[at], bytes);
+        ++at;
+        auto found = plan_model::elements_of(stored);
+        if (!found) throw std::runtime_error(its.label + " has an operand of too many elements");
+        elements.push_back(&known.emplace_back(std::move(*found)));
+        its_types.push_back(&declared);
+    }
+    auto const results = plan_model::evaluate(node, all.opset, elements, its_types);
+    std::size_t out = 0;
+    for (std::size_t i = 0; i != its.outputs.size(); ++i) {
+        sublet::value_id const v = its.outputs[i];
+        if (v == sublet::no_value) continue;
+        tensor_type const& type = all.types[v];
+        if (!results[i] || results[i]->element != type.element ||
+            !std::equal(type.size.begin(), type.size.end(), results[i]->size.begin(), results[i]->size.end()))
+            throw std::runtime_error(its.label + " has no result of the planned type and shape");
+        std::string const raw = plan_model::as_tensor(*results[i]).raw_data();
+        if (!raw.empty()) std::memcpy(io.outs[out], raw.data(), raw.size());
+        ++out;
+    }
+}
+
+} // namespace run_network
