@@ -11,6 +11,9 @@
 #include <sublet/execution/cuda.hpp>
 #include <sublet/plan_memory.hpp>
 
+#include <cstddef>
+#include <variant>
+
 namespace run_network {
 namespace {
 
@@ -31,6 +34,12 @@ cuda_outcome run_on_cuda(layered_network const& all, weights& given, arguments c
     auto const found = sublet::cuda::probe();
     cuda_outcome outcome{{}, found.why()};
     if (!found.is_usable()) return outcome;
+
+    for (std::size_t i = 0; i != all.layers.size(); ++i)
+        if (std::holds_alternative<evaluated>(all.layers[i])) {
+            outcome.why = "not used: " + all.net.operations[i].label + " is computed on the host only";
+            return outcome;
+        }
 
     sublet::cuda_device device(found.first()->id);
     host_steps const steps = steps_of(all, kernels::formulas);

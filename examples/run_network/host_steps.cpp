@@ -77,10 +77,6 @@ public:
 private:
     plan_model::operation const& operation() const { return all_.net.operations[at_]; }
     value_id operand(std::size_t i) const { return operation().inputs[i]; }
-    bool has_operand(std::size_t i) const
-    {
-        return i < operation().inputs.size() && operation().inputs[i] != no_value;
-    }
     value_id result() const // the first that is there
     {
         for (auto v : operation().outputs)
@@ -139,13 +135,15 @@ private:
     value_id in_layout(wanted_operand const& w)
     {
         value_id const v = operand(w.index);
+        if (w.layout == w.plain) { // also transposed: no layout of a primitive, even if it has these strides
+            need_plain(v);
+            return v;
+        }
         if (made_[v] && made_[v]->layout == w.layout) return made_[v]->value;
-        bool const is_plain = w.layout == w.plain;
         for (value_form const& form : forms_[v])
-            if (!is_plain && form.layout == w.layout) return form.value;
+            if (form.layout == w.layout) return form.value;
         bool const is_other_size = made_[v] && made_[v]->layout.dims() != w.layout.dims();
-        if (is_plain || is_other_size) need_plain(v);
-        if (is_plain) return v;
+        if (is_other_size) need_plain(v);
         value_id const added = add_value(w.layout.get_size());
         if (w.index != 0 && is_constant(v)) {
             to_.roles[added] = sublet::value_role::external;
@@ -459,8 +457,6 @@ private:
         std::size_t const second = 1 - first;
         dims const other = padded_size(second, size.size());
         value_form const x = made(operand(first));
-        if (x.layout.dims() != size && (x.layout.dims().size() != size.size() || other != size))
-            need_plain(operand(first));
         memory::desc const layout = x.layout.dims() == size ? x.layout : in_order(size);
         memory::desc const second_layout = other == size ? layout : in_order(other);
         using dnnl::algorithm;
@@ -515,7 +511,6 @@ private:
             strides.push_back(s.from.size[axis] == 1 ? 1 : s.from.stride[axis]);
         }
         if (size.empty()) return false;
-        need_plain(operand(0));
         memory::desc const from(size, real, strides);
         dnnl::reorder::primitive_desc const what(to_.engine, from, to_.engine, in_order(size), user_scratch_);
         return add(what, dnnl::reorder(what),

@@ -11,8 +11,8 @@
 ///     part of a flat step    what is done
 ///     whole                  the kernel is called
 ///     beginning              the kernel is called only if the step makes a value that its bodies fill
-///     end                    the kernel is called, with the results that no body makes, also if there is
-///     none move                   bytes are copied, unless both values lie at the same ones
+///     end                    the kernel is called, with the results that no body makes, or none
+///     move                   bytes are copied, unless both values lie at the same ones
 ///
 /// Overhead of a run without checks: O(flat steps that run + their touches).
 
@@ -280,10 +280,9 @@ private:
 /// compute too. `recycle` is refused: which touch is the last depends on the path.
 ///
 /// Errors of a run name flat steps and values; flat() says of which program they are. Those of the root have
-/// the same ids. With
-/// executor_options::checks::digest a read of what no step of the path has written is reported as well. A
-/// plan that allows undefined reads has to be run with `prove` off. A tree of one program with control flow
-/// runs as well.
+/// the same ids. With executor_options::checks::digest a read of what no step of the path has written is
+/// reported as well. A plan that allows undefined reads has to be run with `prove` off. A tree of one program
+/// with control flow runs as well.
 template <class Kernel, class Choose>
 class nested_executor {
 public:
@@ -292,8 +291,7 @@ public:
     ///
     /// Requires:   alignments are powers of two; what plan_nested() requires.
     /// Complexity: flatten(), and from executor_options::checks::plan on that of check_flow_plan(), from
-    /// paint
-    ///             on that of liveness().
+    ///             paint on that of liveness().
     /// Throws:     unsound_plan if the plan is invalid (at any level, an address that is wrong: see arena);
     ///             allocation_error if there is no memory for the arenas; precondition_error where a
     ///             requirement is broken.
