@@ -46,7 +46,7 @@ struct decisions {
         std::uint64_t const hash = sublet::fold_digest(
             sublet::fold_digest(sublet::fold_digest(seed, std::uint64_t{+program}), std::uint64_t{+step}),
             at);
-        return static_cast<std::size_t>(hash % alternatives);
+        return hash % alternatives;
     }
 };
 
