@@ -42,7 +42,7 @@ constexpr std::size_t most_shape_elements = 1024; ///< of an operand that says a
 constexpr std::size_t most_contradictions = 64;
 constexpr std::size_t most_type_bytes = 256; ///< of a type that is no tensor
 constexpr int most_nested = 128;
-constexpr std::size_t most_known = most_known_elements;
+constexpr std::size_t most_known = 65536; ///< elements of a tensor that are followed
 
 using dimension = onnx::TensorShapeProto::Dimension;
 
@@ -54,6 +54,14 @@ bool has_shape(onnx::TypeProto const& type)
 google::protobuf::RepeatedPtrField<dimension> const& dims_of(onnx::TypeProto const& type)
 {
     return type.tensor_type().shape().dim();
+}
+
+/// Few enough elements, so that they are read.
+bool is_followed(onnx::TensorProto const& stored)
+{
+    double elements = 1;
+    for (auto n : stored.dims()) elements *= static_cast<double>(n);
+    return elements <= double{most_known};
 }
 
 /// A tensor of a known element type and shape.
@@ -488,7 +496,7 @@ private:
             // A run may give an input another value than the stored one. Up to version 3 of the format all
             // that is stored had to be an input.
             if (in.facts.count(t.name()) == 0 || model_.ir_version() < 4)
-                stored.elements = count(elements_of(t), true);
+                stored.elements = count(is_followed(t) ? elements_of(t) : std::nullopt, true);
             in.facts[t.name()] = std::move(stored);
         }
         for (auto const& t : graph.sparse_initializer())
@@ -538,7 +546,7 @@ private:
     /// Keeps elements, within the limit for all of them.
     std::shared_ptr<known_tensor const> count(std::optional<known_tensor> elements, bool is_stored = false)
     {
-        if (!elements) return nullptr;
+        if (!elements || elements->whole.size() + elements->real.size() > most_known) return nullptr;
         std::size_t const more = elements->whole.size() + elements->real.size() + elements->size.size() + 1;
         std::size_t& all = is_stored ? stored_elements_ : computed_elements_;
         if (more > (is_stored ? most_stored_elements : most_computed_elements) - all) return nullptr;

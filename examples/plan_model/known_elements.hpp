@@ -2,7 +2,7 @@
 #ifndef SUBLET_EXAMPLES_PLAN_MODEL_KNOWN_ELEMENTS_HPP
 #define SUBLET_EXAMPLES_PLAN_MODEL_KNOWN_ELEMENTS_HPP
 
-/// Elements of small tensors that are known without a run: constants, shapes, and what is computed from them.
+/// Elements of tensors that are known without a run: constants, shapes, and what is computed from them.
 
 #include <onnx/onnx_pb.h>
 
@@ -22,8 +22,8 @@ struct known_tensor {
     std::vector<double> real;        ///< elements, if the type is of floating point
 };
 
-/// Larger tensors are not followed.
-inline constexpr std::size_t most_known_elements = 65536;
+/// No rule reads or makes a larger tensor.
+inline constexpr std::size_t most_known_elements = std::size_t{1} << 22;
 
 /// The elements that a tensor stores; nothing if they are in another file, damaged, of another kind or too
 /// many.

@@ -374,8 +374,8 @@ TEST_CASE("nothing is read from a damaged tensor")
     for (sizes const& size : {sizes{-1},
                               {-2, -1},
                               {1, 2, -1},
-                              {65537},
-                              {256, 257},
+                              {(1 << 22) + 1},
+                              {2048, 2049},
                               {greatest, greatest},
                               {least},
                               {greatest, greatest, 0},
@@ -395,11 +395,11 @@ TEST_CASE("nothing is read from a damaged tensor")
     }
     TensorProto large;
     large.set_data_type(TensorProto::UINT8);
-    large.add_dims(65536);
-    large.set_raw_data(std::string(65536, 'a'));
+    large.add_dims(most_known_elements);
+    large.set_raw_data(std::string(most_known_elements, 'a'));
     CHECK(elements_of(large).has_value());
-    large.set_dims(0, 65537);
-    large.set_raw_data(std::string(65537, 'a'));
+    large.set_dims(0, most_known_elements + 1);
+    large.set_raw_data(std::string(most_known_elements + 1, 'a'));
     CHECK(!elements_of(large));
 }
 
@@ -802,7 +802,8 @@ TEST_CASE("shapes and sizes are known where they are needed")
                 {2, 3});
     CHECK(!run("Tile", {list({1, 2}), list({greatest})}));
     CHECK(!run("Pad", {list({1, 2}), list({greatest, greatest})}));
-    CHECK(!run("Concat", {draw_tensor({40000}), draw_tensor({40000})}, {{"axis", std::int64_t{0}}}));
+    known_tensor const half{TensorProto::UINT8, {3 << 20}, sizes(3 << 20), {}};
+    CHECK(!run("Concat", {half, half}, {{"axis", std::int64_t{0}}}));
     check_whole(run("GatherND", {known_tensor{TensorProto::INT64, {2, 2}, {1, 2, 3, 4}, {}}, list({1, -1})}),
                 {}, {4});
     check_whole(
@@ -846,6 +847,7 @@ TEST_CASE("no operands and attributes make evaluate or infer_newer crash, or res
                                  "Gather",
                                  "GatherElements",
                                  "GatherND",
+                                 "LogSoftmax",
                                  "Mod",
                                  "Mul",
                                  "NonZero",
@@ -853,6 +855,7 @@ TEST_CASE("no operands and attributes make evaluate or infer_newer crash, or res
                                  "Pad",
                                  "Pow",
                                  "Range",
+                                 "ReduceLogSumExp",
                                  "ReduceMax",
                                  "ReduceMean",
                                  "ReduceSum",

@@ -126,6 +126,40 @@ maybe reduced(call const& c)
     return found;
 }
 
+enum class norm : std::uint8_t { absolute, euclidean, log_sum, log_sum_exp, squares };
+
+template <norm How>
+maybe norm_of(call const& c)
+{
+    auto const* data = c.known(0);
+    if (data == nullptr || !is_real(data->element)) return {};
+    auto const to = reduction_of(c, *data, 18);
+    if (!to) return {};
+    if (to->is_identity) return *data;
+    std::vector<double> most(product(to->size), 0);
+    if (How == norm::log_sum_exp) { // so that no exponential overflows
+        for (double& m : most) m = -HUGE_VAL;
+        for (std::size_t i = 0; i != to->into.size(); ++i)
+            most[to->into[i]] = real_most(most[to->into[i]], data->real[i]);
+        for (double& m : most) m = std::isinf(m) ? 0 : m;
+    }
+    known_tensor found{data->element, to->size, {}, std::vector<double>(most.size(), 0)};
+    for (std::size_t i = 0; i != to->into.size(); ++i) {
+        double const x = data->real[i];
+        found.real[to->into[i]] += How == norm::absolute      ? std::fabs(x)
+                                   : How == norm::log_sum     ? x
+                                   : How == norm::log_sum_exp ? std::exp(x - most[to->into[i]])
+                                                              : x * x;
+    }
+    for (std::size_t i = 0; i != most.size(); ++i) {
+        double& x = found.real[i];
+        if (How == norm::euclidean) x = std::sqrt(x);
+        if (How == norm::log_sum || How == norm::log_sum_exp) x = std::log(x) + most[i];
+        x = rounded(data->element, x);
+    }
+    return found;
+}
+
 maybe running_sum(call const& c)
 {
     auto const* data = c.known(0);
@@ -264,11 +298,16 @@ rule_table rules_of_reductions()
         {"ArgMin", index_of_extreme<false>},
         {"CumSum", running_sum},
         {"NonZero", non_zero},
+        {"ReduceL1", norm_of<norm::absolute>},
+        {"ReduceL2", norm_of<norm::euclidean>},
+        {"ReduceLogSum", norm_of<norm::log_sum>},
+        {"ReduceLogSumExp", norm_of<norm::log_sum_exp>},
         {"ReduceMax", reduced<reducer::most>},
         {"ReduceMean", reduced<reducer::mean>},
         {"ReduceMin", reduced<reducer::least>},
         {"ReduceProd", reduced<reducer::product>},
         {"ReduceSum", reduced<reducer::sum>},
+        {"ReduceSumSquare", norm_of<norm::squares>},
     };
     return found;
 }

@@ -309,6 +309,7 @@ using rule_table = std::span<named_rule const>;
 rule_table rules_of_shapes();     ///< constants, shapes, and the same elements in another shape
 rule_table rules_of_selections(); ///< some of the elements, in another order
 rule_table rules_of_arithmetic(); ///< elementwise
+rule_table rules_of_functions();  ///< of one real number, or of the reals along an axis
 rule_table rules_of_reductions(); ///< along axes
 
 /// The operators with several results.

@@ -48,6 +48,8 @@ inline constexpr char usage[] =
     "                   is more, and at most half of this machine's memory)\n"
     "  --dim NAME=N     the size of a dimension that the file leaves open, by its name or as INPUT:AXIS=N\n"
     "  --value INPUT=N  what all elements of an input are, if sizes or branches depend on them\n"
+    "  --data FOLDER    take the inputs from input_0.pb, input_1.pb, ..., and compare the outputs with\n"
+    "                   output_0.pb, ...: tensors of ONNX, as in its own tests\n"
     "  --csv            print one row for each run\n"
     "  --trace FILE     write when each operation ran on which thread or simulated stream, as trace events "
     "for\n"
@@ -60,6 +62,7 @@ inline constexpr char usage[] =
 
 struct arguments {
     std::string model, folder;
+    std::string data; ///< a folder; empty: none is given
     open_sizes open;                                ///< what the file leaves open
     std::string trace;                              ///< a file name; empty: not requested
     bool none = true, recycle = true, arena = true; ///< modes
@@ -103,6 +106,7 @@ inline arguments read_arguments(int count, char const* const* words)
         else if (word == "--limit") args.limit = plan_model::read_byte_count(word, operand());
         else if (word == "--dim") args.open.dimensions.push_back(plan_model::read_dimension(operand()));
         else if (word == "--value") args.open.values.push_back(plan_model::read_value(operand()));
+        else if (word == "--data") args.data = operand();
         else if (word == "--csv") args.csv = true;
         else if (word == "--trace") args.trace = operand();
         else if (word == "--list") args.folder = operand();

@@ -21,6 +21,15 @@ namespace run_network {
 
 std::size_t width_of(int element) { return plan_model::known_rules::width_of(element); }
 
+std::vector<double> numbers_in(onnx::TensorProto const& tensor)
+{
+    auto const known = plan_model::elements_of(tensor);
+    if (!known) return {};
+    std::vector<double> all = known->real;
+    for (auto x : known->whole) all.push_back(static_cast<double>(x));
+    return all;
+}
+
 std::vector<double> numbers_in(std::span<std::byte const> bytes, int element)
 {
     std::vector<double> all;
@@ -31,9 +40,8 @@ std::vector<double> numbers_in(std::span<std::byte const> bytes, int element)
         stored.set_data_type(element);
         stored.add_dims(static_cast<std::int64_t>(part.size() / width));
         stored.set_raw_data(part.data(), part.size());
-        auto const known = plan_model::elements_of(stored).value();
-        for (double x : known.real) all.push_back(x);
-        for (auto x : known.whole) all.push_back(static_cast<double>(x));
+        auto const some = numbers_in(stored);
+        all.insert(all.end(), some.begin(), some.end());
         bytes = bytes.subspan(part.size());
     }
     return all;

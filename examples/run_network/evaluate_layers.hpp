@@ -16,6 +16,7 @@ std::size_t width_of(int element);
 
 /// The elements of a tensor, as double.
 std::vector<double> numbers_in(std::span<std::byte const> bytes, int element);
+std::vector<double> numbers_in(onnx::TensorProto const& tensor);
 
 /// Computes the results of an operation by plan_model's rules, in double or 64 bits, each rounded to its
 /// type.

@@ -9,6 +9,7 @@
 #include "arguments.hpp"
 #include "compare_runs.hpp"
 #include "cuda_runs.hpp"
+#include "given_data.hpp"
 #include "host_runs.hpp"
 #include "host_steps.hpp"
 #include "read_layers.hpp"
@@ -118,7 +119,10 @@ sublet::byte_count run_byte_limit(host_steps const& steps, sublet::memory_plan c
 
 int run(arguments const& args, std::ostream& out, std::ostream& err)
 {
-    layered_network const all = read_layers(args.model, args.open);
+    given_data const data = args.data.empty() ? given_data{} : read_data(args.data);
+    open_sizes open = args.open;
+    open.inputs = data.inputs;
+    layered_network const all = read_layers(args.model, open);
     if (auto const missing = all.missing(); !missing.empty()) {
         err << "run_network: " << args.model << ": cannot be run, it lacks:\n";
         for (auto const& reason : missing) err << "  " << reason.why << ": " << reason.where << '\n';
@@ -147,9 +151,12 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     auto write = [&](auto& to) { sublet::write_trace(to, trace, {.steps = name_of}); };
     if (!args.trace.empty() && !written::write_file(args.trace, write))
         throw input_error(args.trace + ": cannot be written");
-    run_comparison const compared = compare_runs(runs);
+    run_comparison const compared = compare_runs(runs, data.outputs.empty());
     bool const conclusive = is_conclusive(runs.front().outputs);
     char const* const found = compared.are_equal ? "identical" : conclusive ? "DIFFERENT" : "PROVE NOTHING";
+    std::string const deviation = deviation_from(data, all, runs.front().outputs);
+    if (!deviation.empty()) err << "run_network: " << deviation << '\n';
+    bool const are_right = compared.are_equal && deviation.empty();
     for (auto const& remark : compared.remarks) err << "run_network: " << remark << '\n';
 
     if (args.csv) {
@@ -158,7 +165,7 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
         for (mode_run const& r : runs)
             out << file_name(args.model) << ',' << r.executor << ',' << r.mode << ',' << r.peak_bytes << ','
                 << r.allocations << ',' << fixed(r.milliseconds, 3) << '\n';
-        return compared.are_equal ? 0 : 1;
+        return are_right ? 0 : 1;
     }
     out << "model: " << file_name(args.model) << "\noperations: " << all.layers.size()
         << "\ngiven_bytes: " << given.total_bytes() << "\nlargest_scratch_bytes: " << steps.largest_scratch()
@@ -169,7 +176,8 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
             << r.allocations << ", ms " << fixed(r.milliseconds, 1) << '\n';
     if (conclusive) print_largest(out, runs.front().outputs.front());
     out << "results: " << found << '\n';
-    return compared.are_equal ? 0 : 1;
+    if (!data.outputs.empty()) out << "given outputs: " << (deviation.empty() ? "equal" : "DIFFERENT") << '\n';
+    return are_right ? 0 : 1;
 }
 
 } // namespace

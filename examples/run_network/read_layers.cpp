@@ -10,6 +10,7 @@
 #include "../plan_model/standard_operators.hpp"
 
 #include "evaluate_layers.hpp"
+#include "given_data.hpp"
 #include "taken_branches.hpp"
 
 #include <onnx/onnx_pb.h>
@@ -1020,8 +1021,9 @@ layered_network read_layers(std::string const& file, open_sizes const& given)
     auto const read = std::make_shared<onnx::ModelProto>(plan_model::parse_onnx(file));
     onnx::ModelProto& model = *read;
     layered_network all;
+    put_inputs(model, given.inputs);
     bool const is_any_set = plan_model::set_open_dimensions(file, model, given.dimensions).is_any_set;
-    for (bool is_declared_right = !is_any_set && given.values.empty();;) {
+    for (bool is_declared_right = !is_any_set && given.values.empty() && given.inputs.empty();;) {
         auto const found = plan_model::infer_shapes(model, is_declared_right, given.values);
         if (!put_taken_branches(model, found)) break;
     }

@@ -7,6 +7,8 @@
 #include "../plan_model/open_dimensions.hpp"
 #include "layer.hpp"
 
+#include <onnx/onnx_pb.h>
+
 #include <sublet/core/units.hpp>
 
 #include <cstddef>
@@ -48,6 +50,7 @@ struct layered_network {
 struct open_sizes {
     std::vector<plan_model::given_dimension> dimensions = {};
     std::vector<plan_model::given_value> values = {}; ///< of inputs on which shapes or branches depend
+    std::vector<onnx::TensorProto> inputs = {};       ///< the first ones of the graph, as put_inputs() does
 };
 
 /// Reads the file once. Shapes that it does not declare are inferred; an If that they decide is replaced by
