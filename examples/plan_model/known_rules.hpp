@@ -312,6 +312,8 @@ rule_table rules_of_arithmetic(); ///< elementwise
 rule_table rules_of_functions();  ///< of one real number, or of the reals along an axis
 rule_table rules_of_reductions(); ///< along axes
 
+maybe resize(call const& c);
+
 /// The operators with several results.
 several split(call const& c);
 several top_k(call const& c);

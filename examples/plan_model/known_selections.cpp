@@ -11,6 +11,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -294,12 +295,26 @@ maybe scatter_nd(call const& c)
     return found;
 }
 
+/// The position along an axis from which a padded one is copied; -1: it is padding.
+std::int64_t padded_position(std::string_view mode, std::int64_t at, std::int64_t in)
+{
+    if (at >= 0 && at < in) return at;
+    if (mode == "edge") return std::clamp<std::int64_t>(at, 0, in - 1);
+    if (mode == "wrap") return (at % in + in) % in;
+    if (mode == "constant") return -1;
+    std::int64_t const period = std::max<std::int64_t>(2 * (in - 1), 1); // reflect, without the border
+    std::int64_t const folded = (at % period + period) % period;
+    return folded < in ? folded : period - folded;
+}
+
 maybe pad(call const& c)
 {
     auto const* data = c.known(0);
     auto const given = list_of(c, c.opset < 2 ? "paddings" : "pads", 1, 11);
     auto const along = c.opset < 18 ? moved_list{true, {}} : list_of(c, "axes", 3, 18);
-    if (auto const* mode = c.find("mode"); mode != nullptr && mode->s() != "constant") return {};
+    auto const* named = c.find("mode");
+    std::string_view const mode = named == nullptr ? "constant" : std::string_view(named->s());
+    if (mode != "constant" && mode != "edge" && mode != "wrap" && mode != "reflect") return {};
     if (data == nullptr || !given.elements || !along.is_known) return {};
     std::size_t const rank = data->size.size();
     places axes(rank);
@@ -325,31 +340,36 @@ maybe pad(call const& c)
         value = *stored;
     }
 
-    sizes size = data->size, kept = data->size;
-    auto const own = strides_of(data->size);
-    sizes from(rank, 0), to(rank, 0);
+    sizes size = data->size, first(rank, 0);
     constexpr std::int64_t limit = most_known_elements;
     for (std::size_t i = 0; i != axes.size(); ++i) {
         std::int64_t const before = (*given.elements)[i], after = (*given.elements)[axes.size() + i];
         if (before < -limit || before > limit || after < -limit || after > limit) return {};
         std::size_t const a = axes[i];
-        from[a] = std::max<std::int64_t>(-before, 0);
-        to[a] = std::max<std::int64_t>(before, 0);
+        if (mode != "constant" && (before < 0 || after < 0 || data->size[a] == 0)) return {};
+        if (-before > data->size[a] || -after > data->size[a]) return {};
+        first[a] = -before;
         size[a] += before + after;
-        kept[a] = std::max<std::int64_t>(data->size[a] - from[a] - std::max<std::int64_t>(-after, 0), 0);
     }
     auto found = filled(value, 0, size);
-    if (!found) return {};
-    if (product(kept) == 0) return found;
-    auto const strides = strides_of(size);
-    std::int64_t first_read = 0, first_written = 0;
-    for (std::size_t i = 0; i != rank; ++i) {
-        if (to[i] + kept[i] > size[i]) return {};
-        first_read += from[i] * own[i];
-        first_written += to[i] * strides[i];
+    if (!found || count_of(*found) == 0) return found;
+    auto const strides = strides_of(data->size);
+    std::vector<sizes> from(rank); // by axis: of each position, what it adds to the place; -1: padding
+    for (std::size_t a = 0; a != rank; ++a)
+        for (std::int64_t i = 0; i != size[a]; ++i) {
+            std::int64_t const at = padded_position(mode, first[a] + i, data->size[a]);
+            from[a].push_back(at < 0 ? -1 : at * strides[a]);
+        }
+    sizes index(rank, 0);
+    for (std::size_t to = 0; to != count_of(*found); ++to) {
+        std::int64_t at = 0;
+        for (std::size_t a = 0; a != rank && at >= 0; ++a) {
+            std::int64_t const more = from[a][static_cast<std::size_t>(index[a])];
+            at = more < 0 ? -1 : at + more;
+        }
+        if (at >= 0) set(*found, to, *data, static_cast<std::size_t>(at));
+        for (std::size_t a = rank; a-- != 0 && ++index[a] == size[a];) index[a] = 0;
     }
-    auto const reads = strided(kept, own, first_read), writes = strided(kept, strides, first_written);
-    for (std::size_t i = 0; i != reads.size(); ++i) set(*found, writes[i], *data, reads[i]);
     return found;
 }
 
@@ -430,6 +450,7 @@ rule_table rules_of_selections()
         {"GatherElements", gather_elements},
         {"GatherND", gather_nd},
         {"Pad", pad},
+        {"Resize", resize},
         {"Scatter", scatter_elements},
         {"ScatterElements", scatter_elements},
         {"ScatterND", scatter_nd},

@@ -36,7 +36,7 @@ cuda_outcome run_on_cuda(layered_network const& all, weights& given, arguments c
     if (!found.is_usable()) return outcome;
 
     for (std::size_t i = 0; i != all.layers.size(); ++i)
-        if (std::holds_alternative<evaluated>(all.layers[i])) {
+        if (!has_formula(all.layers[i])) {
             outcome.why = "not used: " + all.net.operations[i].label + " is computed on the host only";
             return outcome;
         }

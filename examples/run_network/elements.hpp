@@ -83,39 +83,6 @@ struct convolution_element {
     }
 };
 
-struct conv_transpose_element {
-    conv_transpose s;
-    float const *x, *weights, *bias;
-    float* y;
-
-    /// The element that contributes to `at` through tap k; -1: none.
-    RUN_NETWORK_FORMULA static int source(sliding const& w, int at, int tap)
-    {
-        int const from = at + w.before - tap * w.dilation;
-        return from >= 0 && from % w.stride == 0 && from / w.stride < w.out ? from / w.stride : -1;
-    }
-    RUN_NETWORK_FORMULA void operator()(int i) const
-    {
-        pixel const at = pixel_of(i, s.rows.in, s.columns.in);
-        int const all = s.groups * s.filters, filter = at.plane % all, image = at.plane / all;
-        int const group = filter / s.filters;
-        float sum = s.has_bias ? bias[filter] : 0.0f;
-        for (int c = group * s.channels; c != (group + 1) * s.channels; ++c)
-            for (int k = 0; k != s.rows.taps; ++k) {
-                int const row = source(s.rows, at.row, k);
-                for (int l = 0; row >= 0 && l != s.columns.taps; ++l) {
-                    int const column = source(s.columns, at.column, l);
-                    if (column < 0) continue;
-                    int const channel = image * s.groups * s.channels + c;
-                    int const weight = (c * s.filters + filter % s.filters) * s.rows.taps + k;
-                    sum += weights[weight * s.columns.taps + l] *
-                           x[(channel * s.rows.out + row) * s.columns.out + column];
-                }
-            }
-        y[i] = sum;
-    }
-};
-
 struct pooling_element {
     pooling s;
     float const* x;
@@ -302,25 +269,6 @@ struct concatenation_element {
     RUN_NETWORK_FORMULA void operator()(int i) const { y[i / length * all + first + i % length] = x[i]; }
 };
 
-struct padding_element {
-    padding s;
-    float const* x;
-    float* y;
-
-    RUN_NETWORK_FORMULA void operator()(int i) const
-    {
-        int at = 0, rest = i;
-        bool is_inside = true;
-        for (int axis = s.inside.rank - 1; axis >= 0; --axis) {
-            int const here = rest % s.inside.size[axis] - s.before[axis];
-            is_inside = is_inside && here >= 0 && here < s.in[axis];
-            if (is_inside) at += here * s.inside.stride[axis];
-            rest /= s.inside.size[axis];
-        }
-        y[i] = is_inside ? x[at] : s.value;
-    }
-};
-
 struct gather_element {
     gather s;
     float const* data;
@@ -337,47 +285,24 @@ struct gather_element {
     }
 };
 
-struct linear_resize_element {
-    linear_resize s;
-    float const* x;
-    float* y;
-
-    struct interpolation {
-        int first, second;
-        float share; ///< weight of the second
-    };
-    RUN_NETWORK_FORMULA static interpolation neighbours(int out, float step, int in)
-    {
-        float at = (static_cast<float>(out) + 0.5f) * step - 0.5f;
-        at = at < 0 ? 0 : at > static_cast<float>(in - 1) ? static_cast<float>(in - 1) : at;
-        int const whole = static_cast<int>(at),
-                  first = whole < in ? whole : in - 1; // in - 1 may round up
-        return {first, first + 1 < in ? first + 1 : first, at - static_cast<float>(first)};
-    }
-    RUN_NETWORK_FORMULA void operator()(int i) const
-    {
-        pixel const at = pixel_of(i, s.rows, s.columns);
-        interpolation const r = neighbours(at.row, s.row_step, s.rows_in);
-        interpolation const c = neighbours(at.column, s.column_step, s.columns_in);
-        float const* const plane = x + at.plane * s.rows_in * s.columns_in;
-        float const *const upper = plane + r.first * s.columns_in, *const lower =
-                                                                       plane + r.second * s.columns_in;
-        float const above = upper[c.first] + c.share * (upper[c.second] - upper[c.first]);
-        float const below = lower[c.first] + c.share * (lower[c.second] - lower[c.first]);
-        y[i] = above + r.share * (below - above);
-    }
-};
-
 /// The addresses that a layer reads and writes.
 struct operands {
     std::vector<void const*> in;
     void* out = nullptr;
     std::size_t out_bytes = 0;
-    std::vector<void*> outs = {}; ///< of an evaluated layer
+    std::vector<void*> outs = {}; ///< all of them
 
     float const* x(std::size_t i) const { return i < in.size() ? static_cast<float const*>(in[i]) : nullptr; }
     float* y() const { return static_cast<float*>(out); }
 };
+
+/// Whether there is a formula. The others run on the host only.
+inline bool has_formula(layer const& what)
+{
+    return !std::holds_alternative<unsupported>(what) && !std::holds_alternative<evaluated>(what) &&
+           !std::holds_alternative<conv_transpose>(what) && !std::holds_alternative<recurrence>(what) &&
+           !std::holds_alternative<layer_normalization>(what) && !std::holds_alternative<resize>(what);
+}
 
 /// Runs a layer as formulas, by one call of `each(count, formula)` each. Views and constants are left to the
 /// caller.
@@ -386,19 +311,14 @@ struct layer_in_elements {
     operands const& io;
     Each each;
 
-    void operator()(unsupported const&) const {}
-    void operator()(view const&) const {}
-    void operator()(constant const&) const {}
-    void operator()(evaluated const&) const {}
+    template <class Other>
+    void operator()(Other const&) const
+    {
+    }
     void operator()(convolution const& s) const
     {
         each(s.images * s.groups * s.filters * s.rows.out * s.columns.out,
              convolution_element{s, io.x(0), io.x(1), io.x(2), io.y()});
-    }
-    void operator()(conv_transpose const& s) const
-    {
-        each(s.images * s.groups * s.filters * s.rows.in * s.columns.in,
-             conv_transpose_element{s, io.x(0), io.x(1), io.x(2), io.y()});
     }
     void operator()(pooling const& s) const
     {
@@ -446,14 +366,9 @@ struct layer_in_elements {
             first += length;
         }
     }
-    void operator()(padding const& s) const { each(s.count, padding_element{s, io.x(0), io.y()}); }
     void operator()(gather const& s) const
     {
         each(s.outer * s.indices * s.inner, gather_element{s, io.x(0), io.in[1], io.y()});
-    }
-    void operator()(linear_resize const& s) const
-    {
-        each(s.planes * s.rows * s.columns, linear_resize_element{s, io.x(0), io.y()});
     }
 };
 

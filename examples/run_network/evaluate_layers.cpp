@@ -47,6 +47,18 @@ std::vector<double> numbers_in(std::span<std::byte const> bytes, int element)
     return all;
 }
 
+bool is_evaluated(layered_network const& all, plan_model::operation const& operation)
+{
+    auto fits = [&](sublet::value_id v) {
+        if (v == sublet::no_value) return true;
+        std::size_t const width = width_of(all.types[v].element);
+        return width != 0 && all.net.values[v].bytes / width <= plan_model::most_known_elements;
+    };
+    return plan_model::has_rule(operation.type) &&
+           std::all_of(operation.inputs.begin(), operation.inputs.end(), fits) &&
+           std::all_of(operation.outputs.begin(), operation.outputs.end(), fits);
+}
+
 void evaluate(layered_network const& all, std::size_t operation, operands const& io)
 {
     auto const& node = all.model->graph().node(static_cast<int>(operation));

@@ -18,6 +18,9 @@ std::size_t width_of(int element);
 std::vector<double> numbers_in(std::span<std::byte const> bytes, int element);
 std::vector<double> numbers_in(onnx::TensorProto const& tensor);
 
+/// There are rules for it, and no operand or result is too large for them.
+bool is_evaluated(layered_network const& all, plan_model::operation const& operation);
+
 /// Computes the results of an operation by plan_model's rules, in double or 64 bits, each rounded to its
 /// type.
 ///

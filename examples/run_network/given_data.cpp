@@ -50,6 +50,11 @@ void put_inputs(onnx::ModelProto& model, std::vector<onnx::TensorProto> const& i
         std::string const& name = graph.input(static_cast<int>(i)).name();
         auto& stored = *graph.mutable_initializer();
         auto const old = std::find_if(stored.begin(), stored.end(), [&](auto& t) { return t.name() == name; });
+        int const element = graph.input(static_cast<int>(i)).type().tensor_type().elem_type();
+        if (inputs[i].data_type() != element)
+            throw plan_model::input_error("the given input " + std::to_string(i) + " is of type " +
+                                          std::to_string(inputs[i].data_type()) + ", that of the network of " +
+                                          std::to_string(element));
         onnx::TensorProto& now = old == stored.end() ? *stored.Add() : *old;
         now = inputs[i];
         now.set_name(name);

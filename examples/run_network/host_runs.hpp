@@ -72,10 +72,11 @@ inline std::vector<mode_run> run_on_host(host_steps const& steps, sublet::memory
     return runs;
 }
 
-/// Runs in an arena without scratch.
-inline mode_run run_formulas(layered_network const& all, weights& given)
+/// Runs in an arena, by formulas where there are any.
+inline mode_run run_formulas(layered_network const& all, arguments const& args)
 {
     host_steps const steps = steps_of(all, kernels::formulas);
+    weights given(steps, args.seed, args.is_uniform);
     auto const planned = sublet::plan_memory(steps.program(), steps.options());
     sublet::cpu_executor execute{steps.program(), steps.options(), sublet::arena{planned},
                                  host_kernel{&steps}};

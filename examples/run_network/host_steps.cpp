@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <optional>
+#include <stdexcept>
 #include <type_traits>
 #include <unordered_map>
 #include <variant>
@@ -44,6 +46,7 @@ struct wanted_operand {
     memory::desc layout;   ///< wanted
     memory::desc plain;    ///< the same tensor in order, under the dimensions that the primitive uses
     std::size_t first = 0; ///< byte of it
+    value_id is_packed = no_value; ///< this value instead
 };
 
 /// A value in one layout.
@@ -68,7 +71,13 @@ public:
     void add_all()
     {
         for (at_ = 0; at_ != all_.layers.size(); ++at_) {
-            if (which_ == kernels::formulas || has_no_elements() || !has_primitive()) add_formula();
+            bool const is_formula = has_formula(all_.layers[at_]);
+            if ((which_ == kernels::formulas || has_no_elements()) && is_formula) add_formula();
+            else if (!(has_no_elements() ? false : has_primitive())) {
+                if (!is_formula && !is_evaluated(all_, operation()))
+                    throw std::runtime_error(operation().label + " has no primitive for its sizes");
+                add_formula();
+            }
         }
         for (value_id v = 0; v != made_.size(); ++v)
             if (has_role(all_.net.values[v].role, sublet::value_role::output)) need_plain(v);
@@ -95,6 +104,7 @@ private:
     bool has_no_elements() const
     {
         auto is_empty = [&](value_id v) { return v != no_value && all_.net.values[v].bytes == 0; };
+        if (std::holds_alternative<resize>(all_.layers[at_])) return is_empty(result()); // no region is given
         return result() == no_value || is_empty(result()) ||
                std::any_of(operation().inputs.begin(), operation().inputs.end(), is_empty);
     }
@@ -147,7 +157,12 @@ private:
         value_id const added = add_value(w.layout.get_size());
         if (w.index != 0 && is_constant(v)) {
             to_.roles[added] = sublet::value_role::external;
-            to_.packed.push_back({added, v, w.layout, w.plain});
+            to_.packed.push_back({added, v, [engine = to_.engine, from = w.plain, to = w.layout](void const* plain, void* packed) {
+                dnnl::stream stream(engine);
+                memory before(from, engine, const_cast<void*>(plain)), after(to, engine, packed);
+                dnnl::reorder(before, after).execute(stream, before, after);
+                stream.wait();
+            }});
         } else {
             bool const from_made = made_[v] && !is_other_size;
             add_reorder(from_made ? *made_[v] : value_form{w.plain, v}, {w.layout, added});
@@ -188,25 +203,41 @@ private:
              memory::desc const& layout, memory::desc const& plain,
              std::vector<std::size_t> const& overwritable = {})
     {
-        std::vector<value_id> uses;
-        for (wanted_operand const& w : operands) uses.push_back(in_layout(w));
-        host_step& step = add_step(std::move(primitive), what.scratchpad_desc());
+        return add_several(what, std::move(primitive), operands, {{DNNL_ARG_DST, result(), layout, plain}},
+                           overwritable);
+    }
+    /// A result as a primitive makes it. `no_value`: the network has none, but the primitive does.
+    struct made_result {
+        int number;
+        value_id value;
+        memory::desc layout, plain;
+    };
+    template <class Description>
+    bool add_several(Description const& what, dnnl::primitive primitive,
+                     std::vector<wanted_operand> const& operands, std::vector<made_result> const& results,
+                     std::vector<std::size_t> const& overwritable = {})
+    {
+        std::vector<value_id> uses, defs;
         std::vector<primitive_argument> arguments;
-        for (wanted_operand const& w : operands) arguments.push_back({w.number, w.layout, w.first});
-        arguments.push_back({DNNL_ARG_DST, layout});
-        step.arguments.insert(step.arguments.begin(), arguments.begin(), arguments.end());
-        step.uses = std::move(uses);
-        for (std::size_t i : overwritable)
-            if (operands[i].layout == layout && operands[i].first == 0) step.overwritable.push_back(i);
-        value_id const v = result();
-        if (layout == plain) {
-            step.defs = {v};
-            has_plain_[v] = 1;
-        } else {
-            value_id const own = add_value(layout.get_size());
-            to_.steps.back().defs = {own};
-            made_[v] = value_form{layout, own};
+        for (wanted_operand const& w : operands) {
+            uses.push_back(w.is_packed == no_value ? in_layout(w) : w.is_packed);
+            arguments.push_back({w.number, w.layout, w.first});
         }
+        for (made_result const& r : results) {
+            arguments.push_back({r.number, r.layout});
+            defs.push_back(r.value);
+            if (r.value != no_value && r.layout == r.plain) has_plain_[r.value] = 1;
+            else {
+                defs.back() = add_value(r.layout.get_size());
+                if (r.value != no_value) made_[r.value] = value_form{r.layout, defs.back()};
+            }
+        }
+        host_step& step = add_step(std::move(primitive), what.scratchpad_desc());
+        step.arguments.insert(step.arguments.begin(), arguments.begin(), arguments.end());
+        for (std::size_t i : overwritable)
+            if (operands[i].layout == results[0].layout && operands[i].first == 0) step.overwritable.push_back(i);
+        step.uses = std::move(uses);
+        step.defs = std::move(defs);
         return true;
     }
 
@@ -295,8 +326,8 @@ private:
     /// The operand as a batch of images.
     value_form images(int planes, int rows, int columns) const
     {
-        dims const size = size_of(operand(0));
-        if (size.size() == 4) return made(operand(0));
+        value_form const x = made(operand(0));
+        if (x.layout.dims().size() == 4) return x;
         return {in_order({1, planes, rows, columns}), operand(0)};
     }
     bool add_pooling(dnnl::algorithm how, int planes, sliding const& rows, sliding const& columns)
@@ -518,20 +549,147 @@ private:
                    in_order(size), in_order(size));
     }
 
-    bool add_layer(linear_resize const& s)
+    bool add_layer(resize const& s)
     {
-        auto is_ratio = [](float step, int in, int out) {
-            return std::abs(step * static_cast<float>(out) - static_cast<float>(in)) < 1e-4f;
-        };
-        if (!is_ratio(s.row_step, s.rows_in, s.rows) || !is_ratio(s.column_step, s.columns_in, s.columns))
-            return false;
         value_form const x = made(operand(0));
         dims const in = x.layout.dims(), out{in[0], in[1], s.rows, s.columns};
         dnnl::resampling_forward::primitive_desc const what(
-            {inference, dnnl::algorithm::resampling_linear, x.layout, any_layout(out)}, user_scratch_,
-            to_.engine);
+            {inference,
+             s.is_linear ? dnnl::algorithm::resampling_linear : dnnl::algorithm::resampling_nearest, x.layout,
+             any_layout(out)},
+            user_scratch_, to_.engine);
         return add(what, dnnl::resampling_forward(what), {{DNNL_ARG_SRC, 0, x.layout, in_order(in)}},
                    what.dst_desc(), in_order(out));
+    }
+
+    bool add_layer(layer_normalization const& s)
+    {
+        using flags = dnnl::normalization_flags;
+        dims const x{s.rows, s.length}, channels{s.length};
+        bool const has_bias = operation().inputs.size() > 2 && operand(2) != no_value;
+        dnnl::layer_normalization_forward::primitive_desc const what(
+            {inference, in_order(x), s.epsilon, has_bias ? flags::use_scale | flags::use_shift : flags::use_scale},
+            user_scratch_, to_.engine);
+        std::vector<wanted_operand> operands{plain_operand(DNNL_ARG_SRC, 0, x),
+                                             plain_operand(DNNL_ARG_SCALE, 1, channels)};
+        if (has_bias) operands.push_back(plain_operand(DNNL_ARG_SHIFT, 2, channels));
+        return add(what, dnnl::layer_normalization_forward(what), operands, in_order(x), in_order(x), {0});
+    }
+
+    // --- recurrences ------------------------------------------------------------------------------------
+
+    /// The gates of ONNX in oneDNN's order.
+    static int gate_of(recurrence const& s, int gate)
+    {
+        constexpr int of_lstm[] = {0, 2, 3, 1};
+        return s.what == recurrence::lstm ? of_lstm[gate] : gate;
+    }
+    value_id add_packed(std::size_t index, sublet::byte_count bytes,
+                        std::function<void(float const* plain, float* packed)> pack)
+    {
+        auto const whole = [pack](void const* plain, void* packed) {
+            pack(static_cast<float const*>(plain), static_cast<float*>(packed));
+        };
+        value_id const v = operand(index);
+        if (is_constant(v)) {
+            value_id const added = add_value(bytes, sublet::value_role::external);
+            to_.packed.push_back({added, v, whole});
+            return added;
+        }
+        need_plain(v);
+        value_id const added = add_value(bytes);
+        host_step& step = add_step({}, {});
+        step.is_reorder = true;
+        step.uses = {v};
+        step.defs = {added};
+        step.pack = whole;
+        return added;
+    }
+    /// Direction, gate, state, operand  ->  direction, operand, gate, state.
+    value_id packed_weights(recurrence const& s, std::size_t index, int length)
+    {
+        auto const count = sublet::byte_count{1} * s.directions() * s.gates() * s.states * length;
+        return add_packed(index, count * sizeof(float), [s, length](float const* plain, float* packed) {
+            for (int d = 0; d != s.directions(); ++d)
+                for (int i = 0; i != length; ++i)
+                    for (int g = 0; g != s.gates(); ++g)
+                        for (int h = 0; h != s.states; ++h)
+                            *packed++ = plain[((d * s.gates() + gate_of(s, g)) * s.states + h) * length + i];
+        });
+    }
+    /// The biases of both products, as far as they are summed.
+    value_id packed_bias(recurrence const& s)
+    {
+        bool const is_apart = s.what == recurrence::linear_reset_gru; // of the last gate
+        int const gates = s.gates() + is_apart, all = s.gates() * s.states;
+        auto const count = sublet::byte_count{1} * s.directions() * gates * s.states;
+        return add_packed(3, count * sizeof(float), [=](float const* plain, float* packed) {
+            for (int d = 0; d != s.directions(); ++d, plain += 2 * all)
+                for (int g = 0; g != gates; ++g)
+                    for (int h = 0; h != s.states; ++h) {
+                        int const at = gate_of(s, std::min(g, s.gates() - 1)) * s.states + h;
+                        *packed++ = is_apart && g == 2   ? plain[at]
+                                    : is_apart && g == 3 ? plain[all + at]
+                                                         : plain[at] + plain[all + at];
+                    }
+        });
+    }
+
+    bool add_layer(recurrence const& s)
+    {
+        bool const is_lstm = s.what == recurrence::lstm, is_apart = s.what == recurrence::linear_reset_gru;
+        int const d = s.directions(), all = d * s.states;
+        dims const x{s.steps, s.images, s.inputs}, w{1, d, s.inputs, s.gates(), s.states},
+            r{1, d, s.states, s.gates(), s.states}, b{1, d, s.gates() + is_apart, s.states},
+            state{1, d, s.images, s.states}, y{s.steps, s.images, all};
+        auto has = [&](std::size_t i) { return i < operation().inputs.size() && operand(i) != no_value; };
+        auto out = [&](std::size_t i) {
+            return i < operation().outputs.size() ? operation().outputs[i] : no_value;
+        };
+        memory::desc const none, first = has(5) ? in_order(state) : none,
+                                 last = out(1) != no_value || out(2) != no_value ? in_order(state) : none;
+        std::vector<wanted_operand> operands{
+            plain_operand(DNNL_ARG_SRC_LAYER, 0, x),
+            {DNNL_ARG_WEIGHTS_LAYER, 1, in_order(w), in_order(w), 0, packed_weights(s, 1, s.inputs)},
+            {DNNL_ARG_WEIGHTS_ITER, 2, in_order(r), in_order(r), 0, packed_weights(s, 2, s.states)}};
+        if (has(3)) operands.push_back({DNNL_ARG_BIAS, 3, in_order(b), in_order(b), 0, packed_bias(s)});
+        if (has(5)) operands.push_back(plain_operand(DNNL_ARG_SRC_ITER, 5, state));
+        if (has(6) && is_lstm) operands.push_back(plain_operand(DNNL_ARG_SRC_ITER_C, 6, state));
+        // All states: step, image, direction, state; those of ONNX have the direction before the image.
+        dims const states{s.steps, d, s.images, s.states};
+        memory::desc const made(states, real, dims{s.images * all, s.states, all, 1});
+        std::vector<made_result> results{
+            {DNNL_ARG_DST_LAYER, out(0), d == 1 ? in_order(states) : made, in_order(states)}};
+        if (last != none) results.push_back({DNNL_ARG_DST_ITER, out(1), last, last});
+        if (last != none && is_lstm) results.push_back({DNNL_ARG_DST_ITER_C, out(2), last, last});
+
+        auto const way = s.is_both_ways ? dnnl::rnn_direction::bidirectional_concat
+                         : s.is_reverse ? dnnl::rnn_direction::unidirectional_right2left
+                                        : dnnl::rnn_direction::unidirectional_left2right;
+        memory::desc const bias = has(3) ? in_order(b) : none;
+        auto finish = [&](auto const& what, auto primitive) {
+            add_several(what, std::move(primitive), operands, results);
+            // The primitive sees its result as a sequence of rows.
+            to_.steps.back().arguments[operands.size()].layout = in_order(y);
+            return true;
+        };
+        if (is_lstm) {
+            dnnl::lstm_forward::primitive_desc const what(
+                {inference, way, in_order(x), first, first, in_order(w), in_order(r), bias, in_order(y), last,
+                 last},
+                user_scratch_, to_.engine);
+            return finish(what, dnnl::lstm_forward(what));
+        }
+        if (is_apart) {
+            dnnl::lbr_gru_forward::primitive_desc const what(
+                {inference, way, in_order(x), first, in_order(w), in_order(r), bias, in_order(y), last},
+                user_scratch_, to_.engine);
+            return finish(what, dnnl::lbr_gru_forward(what));
+        }
+        dnnl::gru_forward::primitive_desc const what(
+            {inference, way, in_order(x), first, in_order(w), in_order(r), bias, in_order(y), last},
+            user_scratch_, to_.engine);
+        return finish(what, dnnl::gru_forward(what));
     }
 
     // --- products ---------------------------------------------------------------------------------------
@@ -626,15 +784,17 @@ host_steps steps_of(layered_network const& all, kernels which)
 
 void run_step(host_steps const& of, host_step const& step, operands const& io, void* scratch)
 {
-    if (!step.primitive && std::holds_alternative<evaluated>(of.all->layers[step.operation]))
-        return evaluate(*of.all, step.operation, io);
-    if (!step.primitive) return run_as_formulas(of.all->layers[step.operation], io);
+    if (step.pack) return step.pack(io.in[0], io.out);
+    layer const& what = of.all->layers[step.operation];
+    if (!step.primitive && has_formula(what)) return run_as_formulas(what, io);
+    if (!step.primitive) return evaluate(*of.all, step.operation, io);
     std::unordered_map<int, memory> arguments;
     for (std::size_t i = 0; i != step.arguments.size(); ++i) {
         auto const& [number, layout, first] = step.arguments[i];
-        void* const bytes = i < io.in.size()    ? const_cast<void*>(io.in[i])
-                            : i == io.in.size() ? io.out
-                                                : scratch;
+        std::size_t const result = i - io.in.size();
+        void* const bytes = i < io.in.size()         ? const_cast<void*>(io.in[i])
+                            : result < io.outs.size() ? io.outs[result]
+                                                      : scratch;
         arguments.emplace(number, memory(layout, of.engine, static_cast<std::byte*>(bytes) + first));
     }
     dnnl::stream stream(of.engine);

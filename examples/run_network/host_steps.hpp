@@ -23,6 +23,7 @@
 #include <dnnl.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,17 +41,18 @@ struct host_step {
     std::size_t operation = 0; ///< of the network
     bool is_reorder = false;   ///< it changes the layout of a value only
     std::vector<sublet::value_id> uses;
-    std::vector<sublet::value_id> defs; ///< of a primitive or formula: one
+    std::vector<sublet::value_id> defs;
     sublet::value_id scratch = sublet::no_value;
     std::vector<std::size_t> overwritable;     ///< indexes of `uses`
-    dnnl::primitive primitive;                 ///< none: the formula of the layer
-    std::vector<primitive_argument> arguments; ///< by use, then of the result and of the scratch
+    dnnl::primitive primitive;                 ///< none: the formula of the layer, or `pack`
+    std::function<void(void const* plain, void* packed)> pack; ///< of a weight that is computed
+    std::vector<primitive_argument> arguments; ///< by use, then by result, then of the scratch
 };
 
-/// A weight in the layout that a primitive has chosen, made before any run.
+/// A weight as a primitive wants it, made before any run.
 struct packed_weight {
     sublet::value_id packed, plain;
-    dnnl::memory::desc to, from;
+    std::function<void(void const* plain, void* packed)> pack;
 };
 
 enum class kernels { primitives, formulas };
@@ -77,6 +79,7 @@ struct host_steps {
 };
 
 /// Requires: no layer is `unsupported`.
+/// Throws: std::runtime_error, naming the operation, if nothing computes a layer of these sizes.
 host_steps steps_of(layered_network const& all, kernels which = kernels::primitives);
 
 /// Runs a step on the host. `scratch` has as many bytes as its value. Several threads may call it at once.

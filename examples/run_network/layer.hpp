@@ -61,6 +61,22 @@ struct normalization { ///< x, scale, bias, mean, variance
     float epsilon = 1e-5f;
 };
 
+struct layer_normalization { ///< x, scale, bias
+    int rows = 1, length = 1;
+    float epsilon = 1e-5f;
+};
+
+/// x, weights, recurrent weights[, bias][, lengths][, first h][, first c]; results: all h[, last h][, last c].
+/// `linear_reset`: the GRU that resets the product with the weights, not the state.
+struct recurrence {
+    enum kind { lstm, gru, linear_reset_gru } what = lstm;
+    int steps = 1, images = 1, inputs = 1, states = 1;
+    bool is_reverse = false, is_both_ways = false;
+
+    int gates() const { return what == lstm ? 4 : 3; }
+    int directions() const { return is_both_ways ? 2 : 1; }
+};
+
 struct local_response { ///< x
     int images = 1, channels = 1, plane = 1, size = 1;
     float alpha = 1e-4f, beta = 0.75f, bias = 1;
@@ -127,21 +143,14 @@ struct concatenation { ///< one or more operands
     std::vector<int> lengths; ///< row length by operand; their sum is `length`
 };
 
-struct padding { ///< x
-    int count = 0;
-    strided inside; ///< by axis: its size within the result
-    int before[strided::max_rank] = {}, in[strided::max_rank] = {};
-    float value = 0;
-};
-
 struct gather { ///< data, indices: rows of data along an axis
     int outer = 1, axis = 1, inner = 1, indices = 1;
     bool is_wide = true; ///< 64-bit indices
 };
 
-struct linear_resize { ///< x, by linear interpolation between the centres of its elements
-    int planes = 1, rows_in = 1, columns_in = 1, rows = 1, columns = 1;
-    float row_step = 1, column_step = 1; ///< in elements of x
+struct resize { ///< x, each axis by its ratio, between the centres of its elements
+    int rows = 1, columns = 1;
+    bool is_linear = true; ///< otherwise the nearest, and the ratios are integers
 };
 
 struct view {}; ///< x under another shape
@@ -157,8 +166,9 @@ struct unsupported {
 };
 
 using layer = std::variant<unsupported, view, constant, convolution, conv_transpose, pooling, normalization,
-                           local_response, elementwise, broadcast_arithmetic, softmax, reduction, product,
-                           strided_copy, concatenation, padding, gather, linear_resize, evaluated>;
+                           layer_normalization, local_response, elementwise, broadcast_arithmetic, softmax,
+                           reduction, product, recurrence, strided_copy, concatenation, gather, resize,
+                           evaluated>;
 
 } // namespace run_network
 

@@ -95,7 +95,7 @@ sublet::byte_count run_byte_limit(host_steps const& steps, sublet::memory_plan c
     std::size_t const runs =
         modes * (1 + (args.threads != 0) + (args.streams != 0) + args.cuda) + args.formulas;
     sublet::byte_count kept = 0, unplanned = 0, planned = 0;
-    for (std::size_t i = 0; i != 1 + std::size_t{args.streams != 0}; ++i)
+    for (std::size_t i = 0; i != std::size_t{1} + (args.streams != 0) + args.formulas; ++i)
         kept = sum(kept, layout_of(steps).bytes);
     for (std::size_t i = 0; i != runs; ++i)
         for (auto v : outputs_of(steps.all->net)) kept = sum(kept, steps.bytes[v]);
@@ -136,7 +136,7 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     sublet::run_trace trace;
     std::vector<mode_run> runs =
         run_on_host(steps, planned.plan, given, args, room, args.trace.empty() ? nullptr : &trace);
-    if (args.formulas) runs.push_back(run_formulas(all, given));
+    if (args.formulas) runs.push_back(run_formulas(all, args));
     std::string cuda_device;
     if (args.cuda) {
 #ifdef RUN_NETWORK_HAS_CUDA

@@ -149,16 +149,19 @@ public:
         if (!has_operand(i)) refuse("without operand " + std::to_string(i));
         return operation_.inputs[i];
     }
-    value_id result() const
+    bool has_result(std::size_t i) const
     {
-        if (operation_.outputs.empty() || operation_.outputs[0] == sublet::no_value)
-            refuse("without a result");
-        return operation_.outputs[0];
+        return i < operation_.outputs.size() && operation_.outputs[i] != sublet::no_value;
+    }
+    value_id result(std::size_t i = 0) const
+    {
+        if (!has_result(i)) refuse("without a result");
+        return operation_.outputs[i];
     }
     tensor_type const& operand_type(std::size_t i) const { return all_.types[operand(i)]; }
     tensor_type const& result_type() const { return all_.types[result()]; }
     sizes const& operand_size(std::size_t i) const { return size_of(operand_type(i)); }
-    sizes const& result_size() const { return size_of(result_type()); }
+    sizes const& result_size(std::size_t i = 0) const { return size_of(all_.types[result(i)]); }
     /// The declaration of a value of any type.
     plan_model::value_type const& declared(value_id v) const { return all_.net.types[v]; }
     sublet::byte_count bytes(value_id v) const { return all_.net.values[v].bytes; }
@@ -177,8 +180,8 @@ public:
     }
     std::vector<float> constant_reals(std::size_t i) const
     {
-        if (operand_type(i).element != tensor_type::float_32)
-            refuse("with an operand of an unsupported type");
+        expect_primitive(operand_type(i).element == tensor_type::float_32,
+                         "with an operand of an unsupported type");
         return numbers_in<float>(known(i));
     }
     /// The set of numbers that an operand of integers may contain, as far as the file states it.
@@ -227,10 +230,13 @@ public:
         if (number < INT_MIN || number > INT_MAX) refuse("with a number beyond 32 bits");
         return static_cast<int>(number);
     }
-    void expect_planes(sizes const& size) const
+    /// As planes: a row is one of them.
+    sizes planes(sizes size) const
     {
+        if (size.size() == 3) size.insert(size.begin() + 2, 1);
         if (size.size() != 4)
             refuse("over " + std::to_string(static_cast<int>(size.size()) - 2) + " dimensions");
+        return size;
     }
 
 private:
@@ -258,7 +264,7 @@ private:
     }
     std::vector<std::byte> const& known(std::size_t i) const
     {
-        if (!is_known(i)) refuse("with an operand that must be a constant");
+        expect_primitive(is_known(i), "with an operand that must be a constant");
         return all_.data[all_.elements_of[operand(i)]];
     }
 
@@ -305,15 +311,33 @@ void pad_same(declared_window& w, bool is_upper)
     w.before = is_upper ? less : more, w.after = is_upper ? more : less;
 }
 
+/// Axis k of `all`; the first is not in the file if `all` is 1.
+std::int64_t along(node_reader const& n, char const* name, std::size_t k, std::int64_t otherwise,
+                   std::size_t all)
+{
+    auto const listed = n.numbers(name, all, otherwise);
+    return k < 2 - all ? otherwise : listed[k - (2 - all)];
+}
+/// Padding before or after.
+std::int64_t padding(node_reader const& n, std::size_t k, bool is_after, std::size_t all)
+{
+    auto const pads = n.numbers("pads", 2 * all, 0);
+    return k < 2 - all ? 0 : pads[k - (2 - all) + (is_after ? all : 0)];
+}
+
 sliding window(node_reader const& n, std::size_t k, int in, int out, std::int64_t taps, bool may_round_up)
 {
-    declared_window w{in, out, taps, n.numbers("strides", 2, 1)[k], n.numbers("dilations", 2, 1)[k], 0, 0};
+    std::size_t const all = n.operand_size(0).size() - 2;
+    declared_window w{in,
+                      out,
+                      taps,
+                      along(n, "strides", k, 1, all),
+                      along(n, "dilations", k, 1, all),
+                      0,
+                      0};
     std::string const automatic = n.text("auto_pad", "NOTSET");
     bool const is_same = automatic == "SAME_UPPER" || automatic == "SAME_LOWER";
-    if (automatic == "NOTSET") {
-        auto const pads = n.numbers("pads", 4, 0);
-        w.before = pads[k], w.after = pads[k + 2];
-    }
+    if (automatic == "NOTSET") w.before = padding(n, k, false, all), w.after = padding(n, k, true, all);
     n.expect(automatic == "NOTSET" || automatic == "VALID" || is_same, "with invalid padding");
     n.expect(w.is_sound(), "with invalid windows");
     if (is_same) pad_same(w, automatic == "SAME_UPPER");
@@ -328,15 +352,20 @@ sliding window(node_reader const& n, std::size_t k, int in, int out, std::int64_
     return w.narrow();
 }
 
+void expect_kernel(node_reader const& n, sizes const& w)
+{
+    integers const kernel(w.begin() + 2, w.end());
+    n.expect_to_fit(n.attribute("kernel_shape") == nullptr ||
+                    n.numbers("kernel_shape", kernel.size(), 0) == kernel);
+}
+
 layer read_convolution(node_reader const& n)
 {
-    auto const &x = n.operand_size(0), &w = n.operand_size(1), &y = n.result_size();
-    n.expect_planes(x);
+    expect_kernel(n, n.operand_size(1));
+    auto const x = n.planes(n.operand_size(0)), w = n.planes(n.operand_size(1)), y = n.planes(n.result_size());
     int const groups = n.narrow(n.integer("group", 1));
-    n.expect_to_fit(w.size() == 4 && y.size() == 4 && groups > 0 && x[1] % groups == 0 &&
+    n.expect_to_fit(groups > 0 && x[1] % groups == 0 &&
                     w[0] % groups == 0 && w[1] == x[1] / groups && y[0] == x[0] && y[1] == w[0]);
-    n.expect_to_fit(n.numbers("kernel_shape", 2, 0) == integers{w[2], w[3]} ||
-                    n.attribute("kernel_shape") == nullptr);
     n.expect(w[1] > 0, "over no channels");
     convolution s{x[0],
                   groups,
@@ -351,22 +380,25 @@ layer read_convolution(node_reader const& n)
 
 layer read_conv_transpose(node_reader const& n)
 {
-    auto const &x = n.operand_size(0), &w = n.operand_size(1), &y = n.result_size();
-    n.expect_planes(x);
+    expect_kernel(n, n.operand_size(1));
+    auto const x = n.planes(n.operand_size(0)), w = n.planes(n.operand_size(1)), y = n.planes(n.result_size());
+    std::size_t const all = n.operand_size(0).size() - 2;
     int const groups = n.narrow(n.integer("group", 1));
-    n.expect_to_fit(w.size() == 4 && y.size() == 4 && groups > 0 && x[1] % groups == 0 && w[0] == x[1] &&
+    n.expect_to_fit(groups > 0 && x[1] % groups == 0 && w[0] == x[1] &&
                     y[0] == x[0] && y[1] == std::int64_t{w[1]} * groups);
-    n.expect_to_fit(n.numbers("kernel_shape", 2, 0) == integers{w[2], w[3]} ||
-                    n.attribute("kernel_shape") == nullptr);
     n.expect(n.text("auto_pad", "NOTSET") == "NOTSET" && n.attribute("output_shape") == nullptr,
              "with automatic padding");
-    auto const strides = n.numbers("strides", 2, 1), dilations = n.numbers("dilations", 2, 1);
-    auto const pads = n.numbers("pads", 4, 0), more = n.numbers("output_padding", 2, 0);
     auto slide = [&](std::size_t k) {
-        declared_window s{y[k + 2], x[k + 2], w[k + 2], strides[k], dilations[k], pads[k], pads[k + 2]};
-        n.expect(s.is_sound() && more[k] >= 0 && more[k] < std::max(s.stride, s.dilation),
-                 "with invalid windows");
-        std::int64_t const covered = (s.out - 1) * s.stride + s.reach() + more[k];
+        declared_window s{y[k + 2],
+                          x[k + 2],
+                          w[k + 2],
+                          along(n, "strides", k, 1, all),
+                          along(n, "dilations", k, 1, all),
+                          padding(n, k, false, all),
+                          padding(n, k, true, all)};
+        std::int64_t const more = along(n, "output_padding", k, 0, all);
+        n.expect(s.is_sound() && more >= 0 && more < std::max(s.stride, s.dilation), "with invalid windows");
+        std::int64_t const covered = (s.out - 1) * s.stride + s.reach() + more;
         n.expect(covered <= longest_axis, "with invalid windows");
         n.expect(s.in == covered - s.before - s.after, "with another result shape than its windows give");
         return s.narrow();
@@ -378,13 +410,14 @@ layer read_conv_transpose(node_reader const& n)
 
 layer read_pooling(node_reader const& n)
 {
-    auto const &x = n.operand_size(0), &y = n.result_size();
-    n.expect_planes(x);
-    auto const taps = n.numbers("kernel_shape", 2, 1);
+    auto const x = n.planes(n.operand_size(0)), y = n.planes(n.result_size());
+    std::size_t const all = n.operand_size(0).size() - 2;
     bool const rounds_up = n.integer("ceil_mode", 0) != 0;
-    n.expect_to_fit(y.size() == 4 && y[0] == x[0] && y[1] == x[1]);
-    pooling s{n.type() == "MaxPool", n.integer("count_include_pad", 0) != 0, x[0] * x[1],
-              window(n, 0, x[2], y[2], taps[0], rounds_up), window(n, 1, x[3], y[3], taps[1], rounds_up)};
+    n.expect_to_fit(y[0] == x[0] && y[1] == x[1]);
+    auto slide = [&](std::size_t k) {
+        return window(n, k, x[k + 2], y[k + 2], along(n, "kernel_shape", k, 1, all), rounds_up);
+    };
+    pooling s{n.type() == "MaxPool", n.integer("count_include_pad", 0) != 0, x[0] * x[1], slide(0), slide(1)};
     auto covers = [](sliding const& w) { // taps farther apart may lie on both sides of the input
         return w.before <= (w.taps - 1) * w.dilation && w.after <= (w.taps - 1) * w.dilation &&
                (w.before == 0 || w.dilation <= w.in);
@@ -620,18 +653,6 @@ layer read_slice(node_reader const& n)
     return strided_copy{product_of(y), s};
 }
 
-layer read_expansion(node_reader const& n)
-{
-    auto const &x = n.operand_size(0), &y = n.result_size();
-    strided_copy const s{product_of(y), broadcast(n, x, y)};
-    if (n.is_known(1)) {
-        sizes to;
-        for (auto size : n.constant_integers(1)) to.push_back(n.narrow(size));
-        n.expect_to_fit(broadcast_size(x, to) == y);
-    }
-    return s;
-}
-
 layer read_concatenation(node_reader const& n)
 {
     auto const& y = n.result_size();
@@ -654,31 +675,6 @@ layer read_concatenation(node_reader const& n)
     return s;
 }
 
-layer read_padding(node_reader const& n)
-{
-    auto const &x = n.operand_size(0), &y = n.result_size();
-    n.expect(n.text("mode", "constant") == "constant", "with a mode other than constant");
-    n.expect(!n.has_operand(3), "along some axes");
-    auto const pads = n.numbers_since(11, "pads", 1);
-    n.expect_to_fit(pads && pads->size() == 2 * x.size() && y.size() == x.size());
-    padding s;
-    s.count = product_of(y);
-    s.inside = contiguous(n, x);
-    for (std::size_t i = 0; i != x.size(); ++i) {
-        std::int64_t const before = n.narrow((*pads)[i]), after = n.narrow((*pads)[i + x.size()]);
-        std::int64_t const in = x[i], out = y[i];
-        n.expect(std::min<std::int64_t>(before, 0) + std::min<std::int64_t>(after, 0) >= -in,
-                 "that crops more than the axis");
-        n.expect_to_fit(out == in + before + after);
-        n.expect(in + out <= INT_MAX, "of too many elements");
-        s.before[i] = static_cast<int>(before);
-        s.in[i] = x[i];
-        s.inside.size[i] = y[i];
-    }
-    s.value = n.real_since(11, "value", 2, 0);
-    return s;
-}
-
 layer read_gather(node_reader const& n)
 {
     auto const& x = n.operand_size(0);
@@ -697,32 +693,72 @@ layer read_gather(node_reader const& n)
     return s;
 }
 
+/// Others are evaluated.
 layer read_resize(node_reader const& n)
 {
     auto const &x = n.operand_size(0), &y = n.result_size();
-    n.expect_planes(x);
-    n.expect(n.opset() >= 11 && n.text("mode", "nearest") == "linear" &&
-                 n.text("coordinate_transformation_mode", "half_pixel") == "half_pixel" &&
-                 n.text("keep_aspect_ratio_policy", "stretch") == "stretch" &&
-                 n.integer("antialias", 0) == 0 && n.attribute("axes") == nullptr,
-             "with a mode other than linear half_pixel");
-    n.expect(y.size() == 4 && y[0] == x[0] && y[1] == x[1], "that changes batch or channels");
-    n.expect(x[2] > 0 && x[3] > 0, "of an empty image");
-    linear_resize s{x[0] * x[1], x[2], x[3], y[2], y[3]};
-    if (n.has_operand(3)) {
-        if (n.is_known(3)) n.expect_to_fit(n.constant_integers(3) == integers(y.begin(), y.end()));
-        s.row_step = static_cast<float>(x[2]) / static_cast<float>(y[2]);
-        s.column_step = static_cast<float>(x[3]) / static_cast<float>(y[3]);
-    } else {
-        auto const scales = n.constant_reals(2);
-        n.expect_to_fit(scales.size() == 4);
-        for (std::size_t i = 0; i != 4; ++i) {
-            n.expect(scales[i] > 0 && std::isfinite(scales[i]), "by a scale that is no positive number");
-            n.expect_to_fit(std::floor(static_cast<float>(x[i]) * scales[i]) == static_cast<float>(y[i]));
-        }
-        s.row_step = 1 / scales[2], s.column_step = 1 / scales[3];
-    }
+    std::string const mode = n.text("mode", "nearest"),
+                      where = n.text("coordinate_transformation_mode", "half_pixel");
+    bool const is_linear = mode == "linear";
+    auto is_by_ratio = [&](std::size_t axis) { // no scale that only rounds to it
+        if (n.has_operand(3)) return true;
+        return n.is_known(2) && n.constant_reals(2).size() == x.size() &&
+               std::abs(n.constant_reals(2)[axis] * static_cast<float>(x[axis]) - static_cast<float>(y[axis])) < 1e-4f;
+    };
+    auto is_multiple = [&](std::size_t axis) { return y[axis] % x[axis] == 0; };
+    // The nearest of a multiple is the same in both, unless a half is rounded.
+    bool const is_usual = is_linear ? where == "half_pixel"
+                                    : mode == "nearest" && ((where == "half_pixel" && n.text("nearest_mode", "round_prefer_floor") == "round_prefer_floor") ||
+                                                            (where == "asymmetric" && n.text("nearest_mode", "round_prefer_floor") == "floor"));
+    n.expect_primitive(n.opset() >= 11 && x.size() == 4 && y.size() == 4 && y[0] == x[0] && y[1] == x[1] &&
+                           x[2] > 0 && x[3] > 0 && is_usual && (is_linear || (is_multiple(2) && is_multiple(3))) &&
+                           is_by_ratio(2) && is_by_ratio(3) && n.integer("antialias", 0) == 0 &&
+                           n.text("keep_aspect_ratio_policy", "stretch") == "stretch" &&
+                           n.attribute("axes") == nullptr,
+                       "with an unusual mode");
+    return resize{y[2], y[3], is_linear};
+}
+
+/// The results are all states, the last one, and of an LSTM its last cell.
+layer read_recurrence(node_reader const& n)
+{
+    auto const& x = n.operand_size(0);
+    std::string const way = n.text("direction", "forward");
+    recurrence s;
+    s.what = n.type() == "LSTM"                          ? recurrence::lstm
+             : n.integer("linear_before_reset", 0) != 0 ? recurrence::linear_reset_gru
+                                                         : recurrence::gru;
+    s.is_reverse = way == "reverse", s.is_both_ways = way == "bidirectional";
+    n.expect_to_fit(x.size() == 3);
+    s.steps = x[0], s.images = x[1], s.inputs = x[2], s.states = n.narrow(n.integer("hidden_size", 0));
+    int const d = s.directions(), g = s.gates() * s.states;
+    n.expect(n.integer("layout", 0) == 0, "of batches first");
+    n.expect(n.attribute("activations") == nullptr && n.attribute("clip") == nullptr &&
+                 n.integer("input_forget", 0) == 0 && !n.has_operand(7),
+             "with unusual gates");
+    n.expect_to_fit(s.states > 0 && n.operand_size(1) == sizes{d, g, s.inputs} &&
+                    n.operand_size(2) == sizes{d, g, s.states});
+    if (n.has_operand(3)) n.expect_to_fit(n.operand_size(3) == sizes{d, 2 * g});
+    if (n.has_operand(4))
+        for (auto length : n.constant_integers(4)) n.expect(length == s.steps, "of unequal lengths");
+    for (std::size_t i : {5, 6})
+        if (n.has_operand(i)) n.expect_to_fit(n.operand_size(i) == sizes{d, s.images, s.states});
+    n.expect(s.what != recurrence::lstm || n.has_operand(5) == n.has_operand(6), "with one of two states");
+    if (n.has_result(0)) n.expect_to_fit(n.result_size() == sizes{s.steps, d, s.images, s.states});
+    for (std::size_t i : {1, 2})
+        if (n.has_result(i)) n.expect_to_fit(n.result_size(i) == sizes{d, s.images, s.states});
     return s;
+}
+
+layer read_layer_normalization(node_reader const& n)
+{
+    auto const& x = n.operand_size(0);
+    std::size_t const axis = n.axis(n.integer("axis", -1), x.size());
+    sizes const last(x.begin() + static_cast<std::ptrdiff_t>(axis), x.end());
+    n.expect_to_fit(n.result_size() == x);
+    n.expect(n.operand_size(1) == last && (!n.has_operand(2) || n.operand_size(2) == last),
+             "with a scale of another shape");
+    return layer_normalization{product_of(x, 0, axis), product_of(last), n.real("epsilon", 1e-5f)};
 }
 
 // --- without arithmetic ---------------------------------------------------------------------------------
@@ -892,9 +928,9 @@ layer read_layer(node_reader const& n)
     if (type == "MatMul") return read_product(n);
     if (type == "Transpose") return read_transposition(n);
     if (type == "Slice") return read_slice(n);
-    if (type == "Expand") return read_expansion(n);
     if (type == "Concat") return read_concatenation(n);
-    if (type == "Pad") return read_padding(n);
+    if (type == "LSTM" || type == "GRU") return read_recurrence(n);
+    if (type == "LayerNormalization") return read_layer_normalization(n);
     if (type == "Gather") return read_gather(n);
     if (type == "Resize") return read_resize(n);
     if (type == "Constant") return read_constant(n);
@@ -946,26 +982,15 @@ bool has_one_result(plan_model::operation const& operation)
                          [](value_id v) { return v != sublet::no_value; }) == 1;
 }
 
-/// It follows rules that need no primitive, and is small enough.
-bool is_evaluated(plan_model::operation const& operation, layered_network const& all)
-{
-    auto fits = [&](value_id v) {
-        if (v == sublet::no_value) return true;
-        std::size_t const width = width_of(all.types[v].element);
-        return width != 0 && all.net.values[v].bytes / width <= plan_model::most_known_elements;
-    };
-    return plan_model::has_rule(operation.type) &&
-           std::all_of(operation.inputs.begin(), operation.inputs.end(), fits) &&
-           std::all_of(operation.outputs.begin(), operation.outputs.end(), fits);
-}
+bool may_have_several(node_reader const& n) { return n.type() == "LSTM" || n.type() == "GRU"; }
 
 layer read_supported(node_reader const& n, plan_model::operation const& operation, layered_network const& all)
 {
     try {
-        n.expect_primitive(has_one_result(operation), "with several results");
+        n.expect_primitive(has_one_result(operation) || may_have_several(n), "with several results");
         return read_layer(n);
     } catch (unsupported_layer const& reason) {
-        if (!reason.may_evaluate || !is_evaluated(operation, all)) throw;
+        if (!reason.may_evaluate || !is_evaluated(all, operation)) throw;
         return evaluated{};
     }
 }
@@ -979,7 +1004,8 @@ void add_layer(plan_model::standard_operators const& standard, node_reader const
                                 node.op_type()};
     if (!operation.mutated.empty()) n.refuse("that writes its operands");
     layer const what = read_supported(n, operation, all);
-    value_id const result = n.result(), of = all.net.values[result].alias_of;
+    value_id const result = n.result(n.has_result(0) || !may_have_several(n) ? 0 : n.has_result(1) ? 1 : 2);
+    value_id const of = all.net.values[result].alias_of;
     bool const is_view = std::holds_alternative<view>(what);
     if (operation.inputs.size() != n.operand_count()) n.refuse("with subgraphs");
     if (is_view && node.op_type() == "Dropout" && of == sublet::no_value) n.refuse("in training mode");

@@ -98,7 +98,8 @@ public:
         std::vector<operand_use> const uses = uses_of(all);
         for (part const& p : parts_)
             if (p.value < all.net.values.size()) fill(all, p, uses[p.value], seed, is_uniform);
-        for (packed_weight const& w : steps.packed) pack(steps, w);
+        for (packed_weight const& w : steps.packed)
+            w.pack(address_of(all.elements_of[w.plain]), address_of(w.packed));
     }
 
     /// Calls `bind(value, bytes)` for each that these steps have.
@@ -132,15 +133,6 @@ private:
             std::find_if(parts_.begin(), parts_.end(), [v](part const& p) { return p.value == v; });
         return bytes(*at).data();
     }
-    void pack(host_steps const& steps, packed_weight const& w)
-    {
-        dnnl::memory from(w.from, steps.engine, address_of(steps.all->elements_of[w.plain]));
-        dnnl::memory to(w.to, steps.engine, address_of(w.packed));
-        dnnl::stream stream(steps.engine);
-        dnnl::reorder(from, to).execute(stream, from, to);
-        stream.wait();
-    }
-
     /// By value: the use by the first operation that uses it, under any shape. Bounds of indices are valid
     /// for all uses.
     static std::vector<operand_use> uses_of(layered_network const& all)
