@@ -82,7 +82,7 @@ std::optional<double> coordinate(std::string_view mode, stretched const& a, doub
     if (mode == "half_pixel") return half;
     if (mode == "pytorch_half_pixel") return a.out > 1 ? half : 0;
     if (mode == "asymmetric") return at / a.scale;
-    if (mode == "align_corners") return a.out > 1 ? at * (in - 1) / (out - 1) : 0;
+    if (mode == "align_corners") return a.scale * in == 1 ? 0 : at * (in - 1) / (a.scale * in - 1);
     if (mode == "half_pixel_symmetric") return half + in / 2 * (1 - out / (a.scale * in));
     return {};
 }

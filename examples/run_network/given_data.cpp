@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <sstream>
 #include <unordered_map>
 #include <utility>
 
@@ -25,9 +26,10 @@ std::vector<onnx::TensorProto> tensors_of(std::string const& folder, std::string
     }
 }
 
-bool is_within(double x, double should, double tolerance)
+double distance(double x, double should)
 {
-    return x == should || (std::isnan(x) && std::isnan(should)) || std::abs(x - should) <= tolerance;
+    if (x == should || (std::isnan(x) && std::isnan(should))) return 0;
+    return std::isnan(x - should) ? HUGE_VAL : std::abs(x - should);
 }
 
 } // namespace
@@ -82,11 +84,17 @@ std::string deviation_from(given_data const& data, layered_network const& all, r
         std::vector<double> const expected = numbers_in(should), &got = outputs[found->second];
         double largest = 0;
         for (double x : expected) largest = std::isfinite(x) ? std::max(largest, std::abs(x)) : largest;
-        double const tolerance = plan_model::known_rules::is_real(type.element) ? largest * 1e-3 : 0;
-        for (std::size_t e = 0; e != expected.size(); ++e)
-            if (e >= got.size() || !is_within(got[e], expected[e], tolerance))
-                return about + " is " + (e < got.size() ? std::to_string(got[e]) : "shorter") + " at element " +
-                       std::to_string(e) + ", not " + std::to_string(expected[e]);
+        bool const is_rounded = plan_model::known_rules::is_real(type.element);
+        std::size_t worst = 0;
+        double most = -1;
+        for (std::size_t e = 0; e != std::min(expected.size(), got.size()); ++e)
+            if (double const by = distance(got[e], expected[e]); by > most) most = by, worst = e;
+        if (got.size() != expected.size()) return about + " has another number of elements";
+        if (most <= (is_rounded ? largest * 1e-3 : 0)) continue;
+        std::ostringstream text;
+        text << about << " is " << got[worst] << " at element " << worst << ", not " << expected[worst]
+             << ": it deviates by " << most / largest << " of the largest";
+        return text.str();
     }
     return {};
 }

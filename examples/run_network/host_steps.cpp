@@ -70,20 +70,26 @@ public:
 
     void add_all()
     {
-        for (at_ = 0; at_ != all_.layers.size(); ++at_) {
-            bool const is_formula = has_formula(all_.layers[at_]);
-            if ((which_ == kernels::formulas || has_no_elements()) && is_formula) add_formula();
-            else if (!(has_no_elements() ? false : has_primitive())) {
-                if (!is_formula && !is_evaluated(all_, operation()))
-                    throw std::runtime_error(operation().label + " has no primitive for its sizes");
-                add_formula();
-            }
-        }
+        for (at_ = 0; at_ != all_.layers.size(); ++at_)
+            if (!add_by(which_) && !add_by(kernels::primitives) && !add_by(kernels::formulas) &&
+                !add_by(kernels::rules))
+                throw std::runtime_error(operation().label + " has no primitive for its sizes");
         for (value_id v = 0; v != made_.size(); ++v)
             if (has_role(all_.net.values[v].role, sublet::value_role::output)) need_plain(v);
     }
 
 private:
+    bool add_by(kernels which)
+    {
+        layer const& what = all_.layers[at_];
+        bool const is_copy = std::holds_alternative<view>(what) || std::holds_alternative<constant>(what);
+        if (which == kernels::primitives) return !has_no_elements() && has_primitive();
+        if (which == kernels::formulas ? !has_formula(what) : is_copy || !is_evaluated(all_, operation()))
+            return false;
+        add_formula(which == kernels::rules);
+        return true;
+    }
+
     plan_model::operation const& operation() const { return all_.net.operations[at_]; }
     value_id operand(std::size_t i) const { return operation().inputs[i]; }
     value_id result() const // the first that is there
@@ -184,16 +190,17 @@ private:
         return step;
     }
 
-    void add_formula()
+    void add_formula(bool is_evaluated)
     {
         for (auto v : operation().inputs)
             if (v != no_value) need_plain(v);
         host_step& step = to_.steps.emplace_back();
         step.operation = at_;
+        step.is_evaluated = is_evaluated;
         step.uses = operation().inputs;
         for (auto v : operation().outputs)
             if (v != no_value) step.defs.push_back(v);
-        for (std::size_t o : overwritable_operands(all_.layers[at_])) step.overwritable.push_back(o);
+        if (!is_evaluated) step.overwritable = overwritable_operands(all_.layers[at_]);
         for (auto v : step.defs) has_plain_[v] = 1;
     }
 
@@ -618,11 +625,14 @@ private:
         });
     }
     /// The biases of both products, as far as they are summed.
-    value_id packed_bias(recurrence const& s)
+    value_id packed_bias(recurrence const& s, bool has_bias)
     {
         bool const is_apart = s.what == recurrence::linear_reset_gru; // of the last gate
         int const gates = s.gates() + is_apart, all = s.gates() * s.states;
         auto const count = sublet::byte_count{1} * s.directions() * gates * s.states;
+        if (!has_bias) // a primitive needs one
+            return add_packed(1, count * sizeof(float),
+                              [count](float const*, float* packed) { std::fill_n(packed, count, 0.0f); });
         return add_packed(3, count * sizeof(float), [=](float const* plain, float* packed) {
             for (int d = 0; d != s.directions(); ++d, plain += 2 * all)
                 for (int g = 0; g != gates; ++g)
@@ -652,7 +662,7 @@ private:
             plain_operand(DNNL_ARG_SRC_LAYER, 0, x),
             {DNNL_ARG_WEIGHTS_LAYER, 1, in_order(w), in_order(w), 0, packed_weights(s, 1, s.inputs)},
             {DNNL_ARG_WEIGHTS_ITER, 2, in_order(r), in_order(r), 0, packed_weights(s, 2, s.states)}};
-        if (has(3)) operands.push_back({DNNL_ARG_BIAS, 3, in_order(b), in_order(b), 0, packed_bias(s)});
+        operands.push_back({DNNL_ARG_BIAS, 3, in_order(b), in_order(b), 0, packed_bias(s, has(3))});
         if (has(5)) operands.push_back(plain_operand(DNNL_ARG_SRC_ITER, 5, state));
         if (has(6) && is_lstm) operands.push_back(plain_operand(DNNL_ARG_SRC_ITER_C, 6, state));
         // All states: step, image, direction, state; those of ONNX have the direction before the image.
@@ -666,7 +676,6 @@ private:
         auto const way = s.is_both_ways ? dnnl::rnn_direction::bidirectional_concat
                          : s.is_reverse ? dnnl::rnn_direction::unidirectional_right2left
                                         : dnnl::rnn_direction::unidirectional_left2right;
-        memory::desc const bias = has(3) ? in_order(b) : none;
         auto finish = [&](auto const& what, auto primitive) {
             add_several(what, std::move(primitive), operands, results);
             // The primitive sees its result as a sequence of rows.
@@ -675,19 +684,19 @@ private:
         };
         if (is_lstm) {
             dnnl::lstm_forward::primitive_desc const what(
-                {inference, way, in_order(x), first, first, in_order(w), in_order(r), bias, in_order(y), last,
+                {inference, way, in_order(x), first, first, in_order(w), in_order(r), in_order(b), in_order(y), last,
                  last},
                 user_scratch_, to_.engine);
             return finish(what, dnnl::lstm_forward(what));
         }
         if (is_apart) {
             dnnl::lbr_gru_forward::primitive_desc const what(
-                {inference, way, in_order(x), first, in_order(w), in_order(r), bias, in_order(y), last},
+                {inference, way, in_order(x), first, in_order(w), in_order(r), in_order(b), in_order(y), last},
                 user_scratch_, to_.engine);
             return finish(what, dnnl::lbr_gru_forward(what));
         }
         dnnl::gru_forward::primitive_desc const what(
-            {inference, way, in_order(x), first, in_order(w), in_order(r), bias, in_order(y), last},
+            {inference, way, in_order(x), first, in_order(w), in_order(r), in_order(b), in_order(y), last},
             user_scratch_, to_.engine);
         return finish(what, dnnl::gru_forward(what));
     }
@@ -710,7 +719,8 @@ private:
     bool add_layer(product const& s)
     {
         if (s.depth == 0 || (s.has_c && s.beta != 1)) return false;
-        dnnl::primitive_attr how = user_scratch_;
+        dnnl::primitive_attr how; // a copy of another one would be the same object
+        how.set_scratchpad_mode(dnnl::scratchpad_mode::user);
         if (s.alpha != 1) {
             if (s.has_c) return false;
             how.set_output_scales(0, {s.alpha});
@@ -785,9 +795,8 @@ host_steps steps_of(layered_network const& all, kernels which)
 void run_step(host_steps const& of, host_step const& step, operands const& io, void* scratch)
 {
     if (step.pack) return step.pack(io.in[0], io.out);
-    layer const& what = of.all->layers[step.operation];
-    if (!step.primitive && has_formula(what)) return run_as_formulas(what, io);
-    if (!step.primitive) return evaluate(*of.all, step.operation, io);
+    if (step.is_evaluated) return evaluate(*of.all, step.operation, io);
+    if (!step.primitive) return run_as_formulas(of.all->layers[step.operation], io);
     std::unordered_map<int, memory> arguments;
     for (std::size_t i = 0; i != step.arguments.size(); ++i) {
         auto const& [number, layout, first] = step.arguments[i];

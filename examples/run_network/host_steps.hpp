@@ -23,6 +23,7 @@
 #include <dnnl.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -40,11 +41,12 @@ struct primitive_argument {
 struct host_step {
     std::size_t operation = 0; ///< of the network
     bool is_reorder = false;   ///< it changes the layout of a value only
+    bool is_evaluated = false; ///< by rules
     std::vector<sublet::value_id> uses;
     std::vector<sublet::value_id> defs;
     sublet::value_id scratch = sublet::no_value;
     std::vector<std::size_t> overwritable;     ///< indexes of `uses`
-    dnnl::primitive primitive;                 ///< none: the formula of the layer, or `pack`
+    dnnl::primitive primitive;                 ///< none: the formula or rule of the layer, or `pack`
     std::function<void(void const* plain, void* packed)> pack; ///< of a weight that is computed
     std::vector<primitive_argument> arguments; ///< by use, then by result, then of the scratch
 };
@@ -55,7 +57,8 @@ struct packed_weight {
     std::function<void(void const* plain, void* packed)> pack;
 };
 
-enum class kernels { primitives, formulas };
+/// What computes a layer, if it can; otherwise another one of them.
+enum class kernels : std::uint8_t { primitives, formulas, rules };
 
 /// Refers to the network.
 struct host_steps {

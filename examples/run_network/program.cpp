@@ -17,6 +17,7 @@
 
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
+#include <sublet/execution/errors.hpp>
 #include <sublet/execution/trace.hpp>
 #include <sublet/plan_memory.hpp>
 
@@ -180,6 +181,16 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     return are_right ? 0 : 1;
 }
 
+std::string cause_of(sublet::run_error const& error)
+{
+    if (!error.cause()) return error.what();
+    try {
+        std::rethrow_exception(error.cause());
+    } catch (std::exception const& e) {
+        return e.what();
+    }
+}
+
 } // namespace
 
 int run_program(int count, char const* const* words, std::ostream& out, std::ostream& err)
@@ -199,6 +210,8 @@ int run_program(int count, char const* const* words, std::ostream& out, std::ost
         return args.folder.empty() ? run(args, out, err) : list(args.folder, out);
     } catch (input_error const& e) {
         err << "run_network: " << e.what() << '\n';
+    } catch (sublet::run_error const& e) { // of a kernel, which names its operation
+        err << "run_network: " << about << cause_of(e) << '\n';
     } catch (std::exception const& e) { // an internal error, or out of memory
         err << "run_network: " << about << e.what() << '\n';
     }

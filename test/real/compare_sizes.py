@@ -13,34 +13,14 @@ import subprocess
 import sys
 import tempfile
 
+import inputs
 import numpy as np
 import onnx
 import onnxruntime as ort
 
 program, path, *words = sys.argv[1:]
-given = dict(w.rsplit("=", 1) for w in words)
-elements = {name[:-1]: int(n) for name, n in given.items() if name.endswith(":")}
-sizes = {name: int(n) for name, n in given.items() if not name.endswith(":")}
-
-model = onnx.load(path)
+model, given, words_of_program = inputs.read(path, words)
 graph = model.graph
-stored = {t.name for t in graph.initializer}
-
-
-def noise(v):
-    tensor = v.type.tensor_type
-    kind = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)
-    shape = []
-    for axis, d in enumerate(tensor.shape.dim):
-        of_file = d.dim_value if d.HasField("dim_value") and d.dim_value >= 0 else 1
-        shape.append(sizes.get(f"{v.name}:{axis}", sizes.get(d.dim_param, of_file) if d.dim_param else of_file))
-    if v.name in elements:
-        return np.full(shape, elements[v.name], kind)
-    random = np.random.default_rng(1)
-    return (random.random(shape) if np.issubdtype(kind, np.floating) else random.integers(0, 2, shape)).astype(kind)
-
-
-inputs = {v.name: noise(v) for v in graph.input if v.name not in stored}
 options = ort.SessionOptions()
 options.log_severity_level = 3
 options.intra_op_num_threads = 1
@@ -52,7 +32,7 @@ def run(names):
     probe.CopyFrom(model)
     del probe.graph.output[:]
     probe.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
-    return ort.InferenceSession(probe.SerializeToString(), options, ["CPUExecutionProvider"]).run(names, inputs)
+    return ort.InferenceSession(probe.SerializeToString(), options, ["CPUExecutionProvider"]).run(names, given)
 
 
 def results_of(nodes):
@@ -76,11 +56,7 @@ while choices := [i for i, n in enumerate(graph.node) if n.op_type == "If"]:
 
 with tempfile.TemporaryDirectory() as folder:
     table = os.path.join(folder, "values.csv")
-    call = [program, path, "--values", table]
-    for name, n in sizes.items():
-        call += ["--dim", f"{name}={n}"]
-    for name, n in elements.items():
-        call += ["--value", f"{name}={n}"]
+    call = [program, path, "--values", table] + words_of_program
     done = subprocess.run(call, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{path}: {done.stderr}")

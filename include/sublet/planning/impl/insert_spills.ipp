@@ -41,6 +41,12 @@ public:
         for (position_id at = 0; at != positions(); ++at)
             for (touch t : p.touches(steps[at])) need(t.value, at);
         for (sort_key const& k : at_node_ends_) need(k.id, position_id::of(k.key));
+        toucher_.assign(classes_.root.size(), no_step);
+        for (step_id s = 0; s != p.steps(); ++s)
+            for (touch t : p.touches(s)) {
+                step_id& sole = toucher_[classes_.buffer_of[t.value]];
+                sole = sole == no_step || sole == s ? s : several;
+            }
         members_ = csr_rows<buffer_id, value_id>::gathered(classes_.root.size(), [&](auto add) {
             for (value_id v = 0; v != classes_.buffer_of.size(); ++v) add(classes_.buffer_of[v], v);
         });
@@ -165,6 +171,13 @@ private:
         end_step({spilled_program::kind::rematerialize, step});
     }
 
+    /// The copy of a spill holds all bytes. Scratch, which one step touches, is never spilled.
+    [[nodiscard]] bool is_spilled_allocation(touch t) const
+    {
+        return t.kind == touch::access::allocate &&
+               toucher_[classes_.buffer_of[result_.origin[t.value]]] == several;
+    }
+
     /// One node per step, in a chain.
     snapshot list() const
     {
@@ -180,9 +193,7 @@ private:
             },
             [&, pair = std::size_t{0}, use = std::size_t{0}](node_id n, effect_sink& sink) mutable {
                 for (std::size_t i = n == 0 ? 0 : end_[n - 1]; i != end_[n]; ++i)
-                    sink.add(touches_[i].kind == touch::access::allocate
-                                 ? touch::access::def // the copy of a spill
-                                 : touches_[i].kind,  // holds all bytes
+                    sink.add(is_spilled_allocation(touches_[i]) ? touch::access::def : touches_[i].kind,
                              touches_[i].value);
                 auto const [kind, of] = result_.steps[step_id::of(+n)];
                 bool const is_copy =
@@ -203,6 +214,8 @@ private:
     table<value_id, position_id> needed_until_; // the last use
     table<value_id, unsigned char> is_defined_; // given, or defined before
     buffer_classes classes_;
+    static constexpr step_id several = step_id::of(no_step - 1); // more than any step
+    table<buffer_id, step_id> toucher_;     // of a class: the only step that touches it
     table<value_id, byte_count> offset_in_root_;
     csr_rows<buffer_id, value_id> members_; // of a class
     csr_rows<step_id, value_id> in_place_;  // operand, result, operand, result ...
