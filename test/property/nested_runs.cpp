@@ -132,8 +132,8 @@ outputs outputs_in(planned_tree const& t, Mode const& mode, std::uint64_t seed, 
 } // namespace
 
 TEST_CASE(
-    "for any nesting, a run in the arena computes bit for bit what one without a plan computes, and what "
-    "an interpreter of the tree computes")
+    "a run in the arena computes bit for bit what one without a plan computes, and what an interpreter of "
+    "the tree computes, for any nesting")
 {
     std::size_t steps = 0, copies = 0, all_copies = 0, bytes = 0, checked = 0, outputs_seen = 0;
     unsigned const count = rounds(5000);
