@@ -19,7 +19,6 @@
 #include <cfloat>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <variant>
 #include <vector>
@@ -269,22 +268,6 @@ struct concatenation_element {
     RUN_NETWORK_FORMULA void operator()(int i) const { y[i / length * all + first + i % length] = x[i]; }
 };
 
-struct gather_element {
-    gather s;
-    float const* data;
-    void const* indices;
-    float* y;
-
-    RUN_NETWORK_FORMULA void operator()(int i) const
-    {
-        int const k = i / s.inner % s.indices, o = i / s.inner / s.indices;
-        int row = s.is_wide ? static_cast<int>(static_cast<std::int64_t const*>(indices)[k])
-                            : static_cast<std::int32_t const*>(indices)[k];
-        if (row < 0) row += s.axis;
-        y[i] = data[(o * s.axis + row) * s.inner + i % s.inner];
-    }
-};
-
 /// The addresses that a layer reads and writes.
 struct operands {
     std::vector<void const*> in;
@@ -365,10 +348,6 @@ struct layer_in_elements {
                 each(s.rows * length, concatenation_element{length, s.length, first, io.x(i), io.y()});
             first += length;
         }
-    }
-    void operator()(gather const& s) const
-    {
-        each(s.outer * s.indices * s.inner, gather_element{s, io.x(0), io.in[1], io.y()});
     }
 };
 

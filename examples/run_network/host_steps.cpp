@@ -12,6 +12,7 @@
 #include <functional>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <type_traits>
 #include <unordered_map>
 #include <variant>
@@ -219,11 +220,20 @@ private:
         value_id value;
         memory::desc layout, plain;
     };
+    /// A reference implementation of oneDNN is slower than a formula.
+    template <class Description>
+    bool is_slow(Description const& what) const
+    {
+        if constexpr (requires { what.impl_info_str(); })
+            return has_formula(all_.layers[at_]) && std::string_view(what.impl_info_str()).starts_with("ref");
+        else return false;
+    }
     template <class Description>
     bool add_several(Description const& what, dnnl::primitive primitive,
                      std::vector<wanted_operand> const& operands, std::vector<made_result> const& results,
                      std::vector<std::size_t> const& overwritable = {})
     {
+        if (is_slow(what)) return false;
         std::vector<value_id> uses, defs;
         std::vector<primitive_argument> arguments;
         for (wanted_operand const& w : operands) {

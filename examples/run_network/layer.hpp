@@ -132,7 +132,7 @@ struct product {   ///< a, b[, c]
     bool has_c = false;
 };
 
-struct strided_copy { ///< x: Transpose, Slice, Expand
+struct strided_copy { ///< x: Transpose
     int count = 0;
     strided from;
 };
@@ -141,11 +141,6 @@ struct concatenation { ///< one or more operands
     int axis = 0;
     int rows = 1, length = 0;
     std::vector<int> lengths; ///< row length by operand; their sum is `length`
-};
-
-struct gather { ///< data, indices: rows of data along an axis
-    int outer = 1, axis = 1, inner = 1, indices = 1;
-    bool is_wide = true; ///< 64-bit indices
 };
 
 struct resize { ///< x, each axis by its ratio, between the centres of its elements
@@ -167,7 +162,7 @@ struct unsupported {
 
 using layer = std::variant<unsupported, view, constant, convolution, conv_transpose, pooling, normalization,
                            layer_normalization, local_response, elementwise, broadcast_arithmetic, softmax,
-                           reduction, product, recurrence, strided_copy, concatenation, gather, resize,
+                           reduction, product, recurrence, strided_copy, concatenation, resize,
                            evaluated>;
 
 } // namespace run_network

@@ -184,15 +184,6 @@ public:
                          "with an operand of an unsupported type");
         return numbers_in<float>(known(i));
     }
-    /// The set of numbers that an operand of integers may contain, as far as the file states it.
-    integers possible_integers(std::size_t i) const
-    {
-        if (is_known(i)) return constant_integers(i);
-        node_id const by = all_.net.values[all_.elements_of[operand(i)]].producer;
-        if (by == sublet::no_node) return {};
-        auto const* const repeated = std::get_if<constant>(&all_.layers[by]);
-        return repeated == nullptr ? integers{} : integers_in(operand_type(i), repeated->bytes);
-    }
     /// An operand, or the attribute that preceded it before opset `since`.
     std::optional<integers> numbers_since(int since, char const* name, std::size_t operand) const
     {
@@ -240,8 +231,6 @@ public:
     }
 
 private:
-    using node_id = sublet::node_id;
-
     void expect_kind(char const* name, bool is_right) const
     {
         if (!is_right) refuse(std::string("with an attribute ") + name + " of another kind");
@@ -618,41 +607,6 @@ layer read_transposition(node_reader const& n)
     return s;
 }
 
-layer read_slice(node_reader const& n)
-{
-    auto const &x = n.operand_size(0), &y = n.result_size();
-    n.expect_to_fit(y.size() == x.size());
-    auto const starts = n.numbers_since(10, "starts", 1), ends = n.numbers_since(10, "ends", 2);
-    n.expect(starts && ends && starts->size() == ends->size(), "without a begin and an end");
-    integers all;
-    for (std::size_t i = 0; i != starts->size(); ++i) all.push_back(static_cast<std::int64_t>(i));
-    integers const axes = n.numbers_since(10, "axes", 3).value_or(all), ones(all.size(), 1);
-    integers const steps = n.opset() < 10 ? ones : n.numbers_since(10, "steps", 4).value_or(ones);
-    n.expect_to_fit(axes.size() == all.size() && steps.size() == all.size());
-    n.axes(axes, x.size()); // each axis at most once
-    strided s = contiguous(n, x);
-    for (std::size_t i = 0; i != axes.size(); ++i) {
-        std::size_t const axis = n.axis(axes[i], x.size());
-        std::int64_t const in = x[axis];
-        n.expect(steps[i] != 0, "with a step of 0");
-        if (in == 0) continue;
-        std::int64_t const step = std::clamp(steps[i], -in, in); // larger steps reach one element only
-        auto position = [&](std::int64_t listed, std::int64_t least, std::int64_t most) {
-            return std::clamp(listed < 0 ? listed + in : listed, least, most);
-        };
-        bool const is_forwards = step > 0;
-        std::int64_t const begin = position((*starts)[i], 0, is_forwards ? in : in - 1);
-        std::int64_t const end = position((*ends)[i], is_forwards ? 0 : -1, is_forwards ? in : in - 1);
-        std::int64_t const length = is_forwards ? end - begin : begin - end, stride = std::abs(step);
-        s.size[axis] = length <= 0 ? 0 : static_cast<int>((length + stride - 1) / stride);
-        if (length > 0) s.first += static_cast<int>(begin) * s.stride[axis];
-        s.stride[axis] *= static_cast<int>(step);
-    }
-    for (std::size_t i = 0; i != y.size(); ++i)
-        n.expect(y[i] == s.size[i], "with another result shape than its bounds give");
-    return strided_copy{product_of(y), s};
-}
-
 layer read_concatenation(node_reader const& n)
 {
     auto const& y = n.result_size();
@@ -672,24 +626,6 @@ layer read_concatenation(node_reader const& n)
         n.expect_to_fit(x == y);
     }
     n.expect_to_fit(joined == y[axis]);
-    return s;
-}
-
-layer read_gather(node_reader const& n)
-{
-    auto const& x = n.operand_size(0);
-    auto const& indices = n.operand_type(1);
-    std::size_t const axis = n.axis(n.integer("axis", 0), x.size());
-    n.expect(indices.element == tensor_type::int_32 || indices.element == tensor_type::int_64,
-             "with indices of an unsupported type");
-    sizes y(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(axis));
-    y.insert(y.end(), indices.size.begin(), indices.size.end());
-    y.insert(y.end(), x.begin() + static_cast<std::ptrdiff_t>(axis) + 1, x.end());
-    n.expect_to_fit(n.result_size() == y);
-    gather const s{product_of(x, 0, axis), x[axis], product_of(x, axis + 1, x.size()),
-                   product_of(indices.size), indices.element == tensor_type::int_64};
-    n.expect(s.axis > 0 || s.indices == 0, "with an index out of range");
-    for (auto k : n.possible_integers(1)) n.expect(k >= -s.axis && k < s.axis, "with an index out of range");
     return s;
 }
 
@@ -764,76 +700,12 @@ layer read_layer_normalization(node_reader const& n)
 
 // --- without arithmetic ---------------------------------------------------------------------------------
 
-/// Whether `y` is the shape that a Reshape of `x` to `listed` gives: 0 copies the dimension of x, -1 is
-/// inferred.
-bool is_reshaped(integers const& x, integers const& listed, bool takes_zero, integers const& y)
-{
-    if (listed.size() != y.size()) return false;
-    for (std::size_t i = 0; i != listed.size(); ++i) {
-        bool const is_taken_over = listed[i] == 0 && !takes_zero;
-        if (is_taken_over ? i >= x.size() || y[i] != x[i] : listed[i] != -1 && listed[i] != y[i])
-            return false;
-    }
-    return std::count(listed.begin(), listed.end(), -1) <= 1;
-}
-
-bool is_flat(integers const& x, std::size_t axis, integers const& y)
-{
-    auto product = [&](std::size_t first, std::size_t last) { // the product of all fits, and none is 0
-        std::uint64_t all = 1;
-        for (; first != last; ++first) all *= static_cast<std::uint64_t>(x[first]);
-        return all;
-    };
-    return y.size() == 2 && static_cast<std::uint64_t>(y[0]) == product(0, axis) &&
-           static_cast<std::uint64_t>(y[1]) == product(axis, x.size());
-}
-
-/// Without dimensions of 1, at the given axes.
-bool is_squeezed(integers const& full, std::vector<bool> const& axes, integers const& squeezed)
-{
-    integers left;
-    for (std::size_t i = 0; i != full.size(); ++i)
-        if (!axes[i]) left.push_back(full[i]);
-        else if (full[i] != 1) return false;
-    return left == squeezed;
-}
-
-/// Whether the result has the declared shape, as far as the constants determine it.
-bool has_declared_shape(node_reader const& n, integers const& x, integers const& y)
-{
-    std::string const& type = n.type();
-    auto const is_known = [&](int since) { return n.opset() < since || !n.has_operand(1) || n.is_known(1); };
-    if (type == "Reshape") {
-        if (!is_known(5)) return true;
-        auto const listed = n.numbers_since(5, "shape", 1);
-        return listed && is_reshaped(x, *listed, n.integer("allowzero", 0) != 0, y);
-    }
-    if (type == "Flatten") {
-        auto const rank = static_cast<std::int64_t>(x.size()), axis = n.integer("axis", 1);
-        return axis >= -rank && axis <= rank &&
-               is_flat(x, static_cast<std::size_t>(axis < 0 ? axis + rank : axis), y);
-    }
-    if (type == "Squeeze" || type == "Unsqueeze") {
-        if (!is_known(13)) return true;
-        bool const squeezes = type == "Squeeze";
-        integers const& full = squeezes ? x : y;
-        auto const listed = n.numbers_since(13, "axes", 1);
-        if (!listed && !squeezes) return false;
-        std::vector<bool> axes(full.size());
-        if (listed) axes = n.axes(*listed, full.size());
-        else std::transform(full.begin(), full.end(), axes.begin(), [](auto size) { return size == 1; });
-        return is_squeezed(full, axes, squeezes ? y : x);
-    }
-    return x == y;
-}
-
 layer read_view(node_reader const& n)
 {
     value_id const from = n.operand(0), to = n.result();
     auto const &x = n.declared(from), &y = n.declared(to);
     n.expect_to_fit(x.element == y.element && n.bytes(from) != sublet::no_size &&
                     n.bytes(from) == n.bytes(to));
-    n.expect_to_fit(n.bytes(to) == 0 || has_declared_shape(n, x.size, y.size));
     return view{};
 }
 
@@ -928,11 +800,9 @@ layer read_layer(node_reader const& n)
     if (type == "Gemm") return read_gemm(n);
     if (type == "MatMul") return read_product(n);
     if (type == "Transpose") return read_transposition(n);
-    if (type == "Slice") return read_slice(n);
     if (type == "Concat") return read_concatenation(n);
     if (type == "LSTM" || type == "GRU") return read_recurrence(n);
     if (type == "LayerNormalization") return read_layer_normalization(n);
-    if (type == "Gather") return read_gather(n);
     if (type == "Resize") return read_resize(n);
     if (type == "Constant") return read_constant(n);
     if (type == "ConstantOfShape") return read_constant_of_shape(n);
@@ -1049,11 +919,8 @@ layered_network read_layers(std::string const& file, open_sizes const& given)
     onnx::ModelProto& model = *read;
     layered_network all;
     put_inputs(model, given.inputs);
-    bool const is_any_set = plan_model::set_open_dimensions(file, model, given.dimensions).is_any_set;
-    for (bool is_declared_right = !is_any_set && given.values.empty() && given.inputs.empty();;) {
-        auto const found = plan_model::infer_shapes(model, is_declared_right, given.values);
-        if (!put_taken_branches(model, found)) break;
-    }
+    plan_model::set_open_dimensions(file, model, given.dimensions);
+    while (put_taken_branches(model, plan_model::infer_shapes(model, false, given.values))) {}
     all.model = read;
     all.net = plan_model::read_onnx(file, model);
     read_types(model.graph(), all);

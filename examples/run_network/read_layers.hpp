@@ -53,12 +53,11 @@ struct open_sizes {
     std::vector<onnx::TensorProto> inputs = {};       ///< the first ones of the graph, as put_inputs() does
 };
 
-/// Reads the file once. Shapes that it does not declare are inferred; an If that they decide is replaced by
-/// its branch.
+/// Reads the file once. Shapes are those that follow, also where it declares others; an If that they decide
+/// is replaced by its branch.
 ///
 /// Ensures: a layer that is not `unsupported` stays within its operands, result and scratch, for any
-///          contents. Only the indices of a Gather that the file does not hold are the caller's
-///          responsibility.
+///          contents.
 /// Throws:  plan_model::input_error, as read_onnx(). A layer that cannot be computed is `unsupported`, no
 ///          error.
 layered_network read_layers(std::string const& file, open_sizes const& given = {});

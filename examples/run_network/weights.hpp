@@ -35,8 +35,8 @@ namespace run_network {
 
 /// How a layer uses an operand.
 struct operand_use {
-    enum kind : std::uint8_t { input, summed, bias, scale, index } what = scale;
-    int count = 1; ///< summed: summands per element; index: exclusive upper bound, at least 1
+    enum kind : std::uint8_t { input, summed, bias, scale } what = scale;
+    int count = 1; ///< summed: summands per element
 };
 
 inline operand_use use_of(layer const& what, std::size_t operand)
@@ -49,9 +49,6 @@ inline operand_use use_of(layer const& what, std::size_t operand)
         return by_position(s->channels * s->rows.taps * s->columns.taps);
     if (auto const* const s = std::get_if<conv_transpose>(&what)) return by_position(s->channels);
     if (auto const* const s = std::get_if<product>(&what)) return by_position(s->depth);
-    if (auto const* const s = std::get_if<gather>(&what))
-        return operand == 0 ? operand_use{operand_use::input}
-                            : operand_use{operand_use::index, std::max(1, s->axis)};
     if (std::holds_alternative<normalization>(what) && (operand == 2 || operand == 3))
         return {operand_use::bias};
     return {};
@@ -133,8 +130,7 @@ private:
             std::find_if(parts_.begin(), parts_.end(), [v](part const& p) { return p.value == v; });
         return bytes(*at).data();
     }
-    /// By value: the use by the first operation that uses it, under any shape. Bounds of indices are valid
-    /// for all uses.
+    /// By value: the use by the first operation that uses it, under any shape.
     static std::vector<operand_use> uses_of(layered_network const& all)
     {
         std::vector<operand_use> uses(all.types.size());
@@ -147,9 +143,7 @@ private:
                 sublet::value_id const value = all.elements_of[inputs[o]];
                 operand_use const here = use_of(all.layers[i], o);
                 operand_use& merged_use = uses[value];
-                if (here.what == operand_use::index && merged_use.what == operand_use::index)
-                    merged_use.count = std::min(merged_use.count, here.count);
-                else if (here.what == operand_use::index || !is_used[value]) merged_use = here;
+                if (!is_used[value]) merged_use = here;
                 is_used[value] = true;
             }
         }
@@ -178,21 +172,11 @@ private:
             default: return is_uniform ? 1 : 1 + noise() * 0.1f;
             }
         };
-        auto index = [&] { // 0 if the value is no index
-            return use.what == operand_use::index ? mixed(state++) % static_cast<std::uint64_t>(use.count)
-                                                  : 0;
-        };
-        auto write = [&](auto element) {
-            for (std::size_t at = 0; at != to.size(); at += sizeof(element())) {
-                auto const e = element();
-                std::memcpy(to.data() + at, &e, sizeof(e));
-            }
-        };
-        switch (all.types[p.value].element) {
-        case tensor_type::float_32: write(number); break;
-        case tensor_type::int_64: write([&] { return static_cast<std::int64_t>(index()); }); break;
-        case tensor_type::int_32: write([&] { return static_cast<std::int32_t>(index()); }); break;
-        default: std::fill(to.begin(), to.end(), std::byte{}); // zeros of any type
+        std::fill(to.begin(), to.end(), std::byte{}); // a number that is an index, too
+        if (all.types[p.value].element != tensor_type::float_32) return;
+        for (std::size_t at = 0; at != to.size(); at += sizeof(float)) {
+            float const f = number();
+            std::memcpy(to.data() + at, &f, sizeof f);
         }
     }
 
