@@ -447,7 +447,7 @@ TEST_CASE("elementwise operators broadcast as by index")
     CHECK(!run("Add", {list({1, 2}), list({1, 2, 3})}));
     CHECK(!run("Add", {list({1, 2}), list({1, 2}, TensorProto::INT32)}));
     check_whole(run("Add", {list({}), list({1})}), {0}, {});
-    CHECK(!run("Add", {draw_tensor({300, 1}), draw_tensor({1, 300})})); // too large
+    CHECK(!run("Add", {draw_tensor({3000, 1}), draw_tensor({1, 3000})})); // too large
     CHECK(!run("Add", {list({1, 2}), list({1})}, {{"broadcast", std::int64_t{1}}}, 6));
 }
 
@@ -669,7 +669,7 @@ TEST_CASE("reductions are as by index")
             char const* const name = row.first;
             function const combine = row.second;
             CAPTURE(name);
-            auto const rank = draw(1, 4);
+            auto const rank = draw(1, std::string(name) == "ReduceProd" ? 2 : 4); // of 16 factors up to 9
             auto const x = draw_tensor(draw_size(rank));
             sizes axes;
             for (std::int64_t a = 0; a != rank; ++a)
@@ -825,6 +825,97 @@ TEST_CASE("what is not known, or contradicts itself, gives nothing")
     CHECK(!run("Identity", {odd}));
     CHECK(evaluate(node_of("Unheard", 1, {}, 3), 17, {&two}, {}).size() == 3);
     CHECK(evaluate(node_of("Identity", 1, {}, 0), 17, {&two}, {}).empty());
+}
+
+TEST_CASE("functions of a real number are those of their definitions")
+{
+    struct function {
+        char const* name;
+        attributes given;
+        double (*is)(double x);
+    };
+    function const all[] = {
+        {"Sin", {}, [](double x) { return std::sin(x); }},
+        {"Atanh", {}, [](double x) { return std::log((1 + x) / (1 - x)) / 2; }},
+        {"Celu", {{"alpha", 0.5}}, [](double x) { return x < 0 ? 0.5 * (std::exp(x / 0.5) - 1) : x; }},
+        {"Elu", {{"alpha", 0.5}}, [](double x) { return x < 0 ? 0.5 * (std::exp(x) - 1) : x; }},
+        {"Gelu", {}, [](double x) { return x * std::erfc(-x / std::sqrt(2.0)) / 2; }},
+        {"HardSigmoid", {}, [](double x) { return std::min(1.0, std::max(0.0, x / 5 + 0.5)); }},
+        {"HardSwish", {}, [](double x) { return x * (x + 3) / 6; }}, // between -3 and 3
+        {"LeakyRelu", {{"alpha", 0.25}}, [](double x) { return x < 0 ? x / 4 : x; }},
+        {"Mish", {}, [](double x) { return x * std::tanh(std::log(1 + std::exp(x))); }},
+        {"Selu",
+         {{"alpha", 2.0}, {"gamma", 3.0}},
+         [](double x) { return x > 0 ? 3 * x : 6 * (std::exp(x) - 1); }},
+        {"Shrink", {{"lambd", 0.5}, {"bias", 0.25}},
+         [](double x) { return x < -0.5 ? x + 0.25 : x > 0.5 ? x - 0.25 : 0; }},
+        {"Softplus", {}, [](double x) { return std::log(1 + std::exp(x)); }},
+        {"ThresholdedRelu", {{"alpha", 0.5}}, [](double x) { return x > 0.5 ? x : 0; }},
+    };
+    for (auto const& [name, given, is] : all) {
+        CAPTURE(name);
+        known_tensor x{TensorProto::DOUBLE, {5}, {}, {-0.75, -0.25, 0, 0.5, 0.875}};
+        auto const found = run(name, {x}, given);
+        REQUIRE(found);
+        for (std::size_t i = 0; i != 5; ++i) CHECK(found->real[i] == doctest::Approx(is(x.real[i])));
+    }
+    CHECK(run("Softplus", {reals({1000})})->real[0] == 1000); // does not overflow
+    CHECK(!run("Sin", {list({1})}));
+}
+
+TEST_CASE("reals are normalized, and their norms taken, along axes")
+{
+    known_tensor const x{TensorProto::DOUBLE, {2, 2}, {}, {1000, 1000, 0, std::log(3.0)}};
+    auto check = [](maybe const& found, std::vector<double> const& should) {
+        REQUIRE(found);
+        REQUIRE(found->real.size() == should.size());
+        for (std::size_t i = 0; i != should.size(); ++i) CHECK(found->real[i] == doctest::Approx(should[i]));
+    };
+    check(run("Softmax", {x}), {0.5, 0.5, 0.25, 0.75});
+    check(run("LogSoftmax", {x}), {std::log(0.5), std::log(0.5), std::log(0.25), std::log(0.75)});
+    check(run("Hardmax", {x}, {{"axis", std::int64_t{0}}}), {1, 1, 0, 0});
+    check(run("Softmax", {{TensorProto::DOUBLE, {1, 2, 2}, {}, {0, 0, 0, 0}}}, {}, 12), {.25, .25, .25, .25});
+    check(run("ReduceLogSumExp", {x}, {{"axes", sizes{1}}}), {1000 + std::log(2.0), std::log(4.0)});
+    known_tensor const y{TensorProto::DOUBLE, {2, 2}, {}, {3, 4, -1, 0}};
+    check(run("ReduceL1", {y}, {{"axes", sizes{1}}}), {7, 1});
+    check(run("ReduceL2", {y}, {{"axes", sizes{1}}}), {5, 1});
+    check(run("ReduceSumSquare", {y}, {{"axes", sizes{0}}}), {10, 16});
+    check(run("ReduceLogSum", {y}, {{"axes", sizes{0}}, {"keepdims", std::int64_t{0}}}), {std::log(2.0), std::log(4.0)});
+}
+
+TEST_CASE("a Resize takes the nearest elements, or sums with weights")
+{
+    known_tensor const none{}, x{TensorProto::FLOAT, {1, 4}, {}, {1, 2, 3, 4}};
+    auto resized = [&](double scale, attributes const& how) {
+        return run("Resize", {x, none, reals({1, scale})}, how);
+    };
+    check_reals(resized(2, {}), {1, 1, 2, 2, 3, 3, 4, 4});
+    check_reals(resized(0.5, {{"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", "floor"}}), {1, 3});
+    check_reals(resized(2, {{"mode", "linear"}}), {1, 1.25, 1.75, 2.25, 2.75, 3.25, 3.75, 4});
+    check_reals(resized(1.75, {{"mode", "linear"}, {"coordinate_transformation_mode", "align_corners"}}),
+                {1, 1.5, 2, 2.5, 3, 3.5, 4});
+    check_reals(resized(0.5, {{"mode", "cubic"}, {"cubic_coeff_a", -0.5}}), {1.4375, 3.5625});
+    check_whole(run("Resize", {list({1, 2}), none, none, list({4})}), {4}, {1, 1, 2, 2});
+    CHECK(!run("Resize", {list({1, 2}), none, none, list({4})}, {{"mode", "linear"}}));
+    CHECK(!resized(2, {{"mode", "linear"}, {"antialias", std::int64_t{1}}}));
+    CHECK(!resized(2, {{"coordinate_transformation_mode", "tf_crop_and_resize"}}));
+    CHECK(!resized(NAN, {}));
+}
+
+TEST_CASE("padding is a value, the border, the other end or a reflection")
+{
+    known_tensor const x = reals({1, 2, 3});
+    auto padded = [&](char const* mode, sizes const& pads) {
+        return run("Pad", {x, list(pads)}, {{"mode", std::string(mode)}});
+    };
+    check_reals(padded("constant", {1, 2}), {0, 1, 2, 3, 0, 0});
+    check_reals(padded("constant", {-1, 1}), {2, 3, 0});
+    check_reals(padded("edge", {2, 1}), {1, 1, 1, 2, 3, 3});
+    check_reals(padded("reflect", {2, 3}), {3, 2, 1, 2, 3, 2, 1, 2});
+    check_reals(padded("wrap", {1, 2}), {3, 1, 2, 3, 1, 2});
+    CHECK(!padded("edge", {-1, 0}));
+    CHECK(!padded("mirror", {1, 0}));
+    CHECK(!padded("constant", {-4, 5}));
 }
 
 TEST_CASE("no operands and attributes make evaluate or infer_newer crash, or results unsound")

@@ -479,6 +479,8 @@ TEST_CASE("what a rule refuses is refused when it runs, by its operation")
         CHECK_THROWS_WITH_AS(op.run(), doctest::Contains(label), sublet::run_error);
     };
     refused(one_operation("Gather", 13, {1}).in({2}, two).in({2}), "node 0 (Gather) has no result of the planned");
+    refused(one_operation("Gather", 13, {1}).in({2}, two).in({-3}), "node 0 (Gather) has no result of the planned");
+    refused(one_operation("Gather", 13, {1}).in({2}, two), "node 0 (Gather) has no result of the planned");
     refused(one_operation("Expand", 13, {3}).in({2}, two).in({3}), "node 0 (Expand) has no result of the planned");
 }
 

@@ -245,7 +245,7 @@ private:
     /// Formulas use 32-bit integers, so the product of any subset of the dimensions must fit an int.
     sizes const& size_of(tensor_type const& type) const
     {
-        expect_primitive(type.element == tensor_type::float_32, "of another type than float");
+        expect_primitive(type.element == tensor_type::float_32, "of another type than float, or of an unknown shape");
         double elements = 1;
         for (int n : type.size) elements *= std::max(n, 1);
         if (elements >= INT_MAX) refuse("of too many elements");
@@ -861,8 +861,10 @@ layer read_supported(node_reader const& n, plan_model::operation const& operatio
         n.expect_primitive(has_one_result(operation) || may_have_several(n), "with several results");
         return read_layer(n);
     } catch (unsupported_layer const& reason) {
-        if (!reason.may_evaluate || !is_evaluated(all, operation)) throw;
-        return evaluated{};
+        bool const is_large = reason.why == n.type() && plan_model::has_rule(n.type());
+        if (reason.may_evaluate && is_evaluated(all, operation)) return evaluated{};
+        if (is_large) n.refuse("of too many elements, or of an unknown shape");
+        throw;
     }
 }
 
