@@ -25,9 +25,8 @@ std::unordered_map<std::string_view, one_result> const& rules()
 {
     static auto const found = [] {
         std::unordered_map<std::string_view, one_result> all;
-        for (rule_table const table :
-             {rules_of_shapes(), rules_of_selections(), rules_of_arithmetic(), rules_of_functions(),
-              rules_of_reductions()})
+        for (rule_table const table : {rules_of_shapes(), rules_of_selections(), rules_of_arithmetic(),
+                                       rules_of_functions(), rules_of_reductions()})
             for (auto const& [name, rule] : table) all.emplace(name, rule);
         return all;
     }();

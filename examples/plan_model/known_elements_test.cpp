@@ -847,8 +847,11 @@ TEST_CASE("functions of a real number are those of their definitions")
         {"Selu",
          {{"alpha", 2.0}, {"gamma", 3.0}},
          [](double x) { return x > 0 ? 3 * x : 6 * (std::exp(x) - 1); }},
-        {"Shrink", {{"lambd", 0.5}, {"bias", 0.25}},
-         [](double x) { return x < -0.5 ? x + 0.25 : x > 0.5 ? x - 0.25 : 0; }},
+        {"Shrink",
+         {{"lambd", 0.5}, {"bias", 0.25}},
+         [](double x) { return x < -0.5  ? x + 0.25
+                               : x > 0.5 ? x - 0.25
+                                         : 0; }},
         {"Softplus", {}, [](double x) { return std::log(1 + std::exp(x)); }},
         {"ThresholdedRelu", {{"alpha", 0.5}}, [](double x) { return x > 0.5 ? x : 0; }},
     };
@@ -880,7 +883,8 @@ TEST_CASE("reals are normalized, and their norms taken, along axes")
     check(run("ReduceL1", {y}, {{"axes", sizes{1}}}), {7, 1});
     check(run("ReduceL2", {y}, {{"axes", sizes{1}}}), {5, 1});
     check(run("ReduceSumSquare", {y}, {{"axes", sizes{0}}}), {10, 16});
-    check(run("ReduceLogSum", {y}, {{"axes", sizes{0}}, {"keepdims", std::int64_t{0}}}), {std::log(2.0), std::log(4.0)});
+    check(run("ReduceLogSum", {y}, {{"axes", sizes{0}}, {"keepdims", std::int64_t{0}}}),
+          {std::log(2.0), std::log(4.0)});
 }
 
 TEST_CASE("a Resize takes the nearest elements, or sums with weights")
@@ -890,7 +894,8 @@ TEST_CASE("a Resize takes the nearest elements, or sums with weights")
         return run("Resize", {x, none, reals({1, scale})}, how);
     };
     check_reals(resized(2, {}), {1, 1, 2, 2, 3, 3, 4, 4});
-    check_reals(resized(0.5, {{"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", "floor"}}), {1, 3});
+    check_reals(resized(0.5, {{"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", "floor"}}),
+                {1, 3});
     check_reals(resized(2, {{"mode", "linear"}}), {1, 1.25, 1.75, 2.25, 2.75, 3.25, 3.75, 4});
     check_reals(resized(1.75, {{"mode", "linear"}, {"coordinate_transformation_mode", "align_corners"}}),
                 {1, 1.5, 2, 2.5, 3, 3.5, 4});

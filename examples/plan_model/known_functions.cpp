@@ -52,7 +52,8 @@ maybe celu(call const& c)
 
 maybe selu(call const& c)
 {
-    double const alpha = attribute_of(c, "alpha", 1.6732632423543772), gamma = attribute_of(c, "gamma", 1.0507009873554805);
+    double const alpha = attribute_of(c, "alpha", 1.6732632423543772),
+                 gamma = attribute_of(c, "gamma", 1.0507009873554805);
     return mapped(c, [=](double x) { return gamma * (x > 0 ? x : alpha * std::expm1(x)); });
 }
 
@@ -85,7 +86,8 @@ maybe gelu(call const& c)
     auto const* const how = c.find("approximate");
     if (how != nullptr && how->s() == "tanh")
         return mapped(c, [](double x) {
-            return x / 2 * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
+            return x / 2 *
+                   (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
         });
     return mapped(c, [](double x) { return x / 2 * (1 + std::erf(x / std::sqrt(2.0))); });
 }

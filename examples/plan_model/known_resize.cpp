@@ -113,7 +113,8 @@ using taps = std::vector<tap>;
 /// Of each new element along an axis.
 std::optional<std::vector<taps>> taps_of(call const& c, stretched const& a)
 {
-    std::string const mode = text_of(c, "mode", "nearest"), rounds = text_of(c, "nearest_mode", "round_prefer_floor"),
+    std::string const mode = text_of(c, "mode", "nearest"),
+                      rounds = text_of(c, "nearest_mode", "round_prefer_floor"),
                       where = text_of(c, "coordinate_transformation_mode", "half_pixel");
     auto const* const given = c.find("cubic_coeff_a");
     double const steepness = given == nullptr ? -0.75 : double{given->f()};

@@ -62,7 +62,7 @@ inline constexpr char usage[] =
 
 struct arguments {
     std::string model, folder;
-    std::string data; ///< a folder; empty: none is given
+    std::string data;                               ///< a folder; empty: none is given
     open_sizes open;                                ///< what the file leaves open
     std::string trace;                              ///< a file name; empty: not requested
     bool none = true, recycle = true, arena = true; ///< modes

@@ -135,7 +135,8 @@ inline run_comparison compare_runs(std::vector<mode_run> const& runs, bool must_
     mode_run const& first = runs.front();
     mode_run const* device = nullptr;
     run_comparison found;
-    if (must_be_conclusive && !is_conclusive(first.outputs)) found = {false, {"the results are not finite, or all 0"}};
+    if (must_be_conclusive && !is_conclusive(first.outputs))
+        found = {false, {"the results are not finite, or all 0"}};
     for (mode_run const& r : runs) {
         bool const is_rounded = r.executor == "formulas" || r.executor == "cuda";
         bool const is_first = is_rounded && (device == nullptr || device->executor != r.executor);

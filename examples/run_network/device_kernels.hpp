@@ -2,7 +2,15 @@
 #ifndef SUBLET_EXAMPLES_RUN_NETWORK_DEVICE_KERNELS_HPP
 #define SUBLET_EXAMPLES_RUN_NETWORK_DEVICE_KERNELS_HPP
 
-/// Layers on a CUDA device. The definitions are in kernels.cu, for nvcc; no other file needs CUDA.
+/// Layers on a CUDA device: what convolutional networks need, each a formula of elements.hpp, one thread per
+/// element of the result:
+///
+///     Conv, MaxPool, AveragePool, GlobalAveragePool, GlobalMaxPool, BatchNormalization, LRN, Softmax,
+///     Gemm, MatMul, Add, Sub, Mul, Div, Pow, Sum, Relu, Clip and other functions of one element,
+///     reductions of the last dimensions, Transpose, Concat, constants and views
+///
+/// A network with another layer runs on the host only. The definitions are in kernels.cu, for nvcc; no other
+/// file needs CUDA.
 
 #include "elements.hpp"
 #include "layer.hpp"

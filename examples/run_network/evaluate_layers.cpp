@@ -54,7 +54,9 @@ using value_ids = std::vector<sublet::value_id>;
 
 bool copies_rows(layered_network const& all, plan_model::operation const& its)
 {
-    auto is_there = [&](value_ids const& of, std::size_t i) { return i < of.size() && of[i] != sublet::no_value; };
+    auto is_there = [&](value_ids const& of, std::size_t i) {
+        return i < of.size() && of[i] != sublet::no_value;
+    };
     return its.type == "Gather" && is_there(its.inputs, 0) && is_there(its.inputs, 1) &&
            is_there(its.outputs, 0) && width_of(all.types[its.inputs[0]].element) != 0 &&
            all.types[its.outputs[0]].element == all.types[its.inputs[0]].element &&
@@ -62,7 +64,8 @@ bool copies_rows(layered_network const& all, plan_model::operation const& its)
 }
 
 /// Rows of a table, which may be too large for a rule. Returns false if there is no such row.
-bool gather(layered_network const& all, plan_model::operation const& its, std::int64_t axis, operands const& io)
+bool gather(layered_network const& all, plan_model::operation const& its, std::int64_t axis,
+            operands const& io)
 {
     auto const &table = all.types[its.inputs[0]], &indices = all.types[its.inputs[1]];
     auto const rank = static_cast<std::int64_t>(table.size.size());

@@ -51,12 +51,13 @@ void put_inputs(onnx::ModelProto& model, std::vector<onnx::TensorProto> const& i
     for (std::size_t i = 0; i != inputs.size(); ++i) {
         std::string const& name = graph.input(static_cast<int>(i)).name();
         auto& stored = *graph.mutable_initializer();
-        auto const old = std::find_if(stored.begin(), stored.end(), [&](auto& t) { return t.name() == name; });
+        auto const old =
+            std::find_if(stored.begin(), stored.end(), [&](auto& t) { return t.name() == name; });
         int const element = graph.input(static_cast<int>(i)).type().tensor_type().elem_type();
         if (inputs[i].data_type() != element)
             throw plan_model::input_error("the given input " + std::to_string(i) + " is of type " +
-                                          std::to_string(inputs[i].data_type()) + ", that of the network of " +
-                                          std::to_string(element));
+                                          std::to_string(inputs[i].data_type()) +
+                                          ", that of the network of " + std::to_string(element));
         onnx::TensorProto& now = old == stored.end() ? *stored.Add() : *old;
         now = inputs[i];
         now.set_name(name);
@@ -72,13 +73,15 @@ std::string deviation_from(given_data const& data, layered_network const& all, r
     for (std::size_t i = 0; i != data.outputs.size(); ++i) {
         onnx::TensorProto const& should = data.outputs[i];
         auto const& declared = all.model->graph().output();
-        auto const found = static_cast<int>(i) < declared.size()
-                               ? at.find(declared[static_cast<int>(i)].name())
-                               : at.end();
+        auto const found =
+            static_cast<int>(i) < declared.size() ? at.find(declared[static_cast<int>(i)].name()) : at.end();
         std::string const about = "output " + std::to_string(i);
         if (found == at.end()) return about + " is none of the network";
         tensor_type const& type = all.types[values[found->second]];
-        if (type.element != should.data_type()) return about + " has another type";
+        if (type.element != should.data_type())
+            throw plan_model::input_error("the given " + about + " is of type " +
+                                          std::to_string(should.data_type()) + ", that of the network of " +
+                                          std::to_string(type.element));
         if (!std::equal(type.size.begin(), type.size.end(), should.dims().begin(), should.dims().end()))
             return about + " has another shape";
         std::vector<double> const expected = numbers_in(should), &got = outputs[found->second];

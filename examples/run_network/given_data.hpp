@@ -24,7 +24,7 @@ struct given_data {
 /// Throws: input_error if a file is no tensor, or there is none.
 given_data read_data(std::string const& folder);
 
-/// Makes the inputs constants of the file, whose elements may say shapes.
+/// Makes the inputs constants of the file: shapes may follow from their elements.
 ///
 /// Throws: input_error if there are more than the network has.
 void put_inputs(onnx::ModelProto& model, std::vector<onnx::TensorProto> const& inputs);

@@ -164,12 +164,14 @@ private:
         value_id const added = add_value(w.layout.get_size());
         if (w.index != 0 && is_constant(v)) {
             to_.roles[added] = sublet::value_role::external;
-            to_.packed.push_back({added, v, [engine = to_.engine, from = w.plain, to = w.layout](void const* plain, void* packed) {
-                dnnl::stream stream(engine);
-                memory before(from, engine, const_cast<void*>(plain)), after(to, engine, packed);
-                dnnl::reorder(before, after).execute(stream, before, after);
-                stream.wait();
-            }});
+            to_.packed.push_back(
+                {added, v,
+                 [engine = to_.engine, from = w.plain, to = w.layout](void const* plain, void* packed) {
+                     dnnl::stream stream(engine);
+                     memory before(from, engine, const_cast<void*>(plain)), after(to, engine, packed);
+                     dnnl::reorder(before, after).execute(stream, before, after);
+                     stream.wait();
+                 }});
         } else {
             bool const from_made = made_[v] && !is_other_size;
             add_reorder(from_made ? *made_[v] : value_form{w.plain, v}, {w.layout, added});
@@ -252,7 +254,8 @@ private:
         host_step& step = add_step(std::move(primitive), what.scratchpad_desc());
         step.arguments.insert(step.arguments.begin(), arguments.begin(), arguments.end());
         for (std::size_t i : overwritable)
-            if (operands[i].layout == results[0].layout && operands[i].first == 0) step.overwritable.push_back(i);
+            if (operands[i].layout == results[0].layout && operands[i].first == 0)
+                step.overwritable.push_back(i);
         step.uses = std::move(uses);
         step.defs = std::move(defs);
         return true;
@@ -585,7 +588,8 @@ private:
         dims const x{s.rows, s.length}, channels{s.length};
         bool const has_bias = operation().inputs.size() > 2 && operand(2) != no_value;
         dnnl::layer_normalization_forward::primitive_desc const what(
-            {inference, in_order(x), s.epsilon, has_bias ? flags::use_scale | flags::use_shift : flags::use_scale},
+            {inference, in_order(x), s.epsilon,
+             has_bias ? flags::use_scale | flags::use_shift : flags::use_scale},
             user_scratch_, to_.engine);
         std::vector<wanted_operand> operands{plain_operand(DNNL_ARG_SRC, 0, x),
                                              plain_operand(DNNL_ARG_SCALE, 1, channels)};
@@ -693,16 +697,16 @@ private:
             return true;
         };
         if (is_lstm) {
-            dnnl::lstm_forward::primitive_desc const what(
-                {inference, way, in_order(x), first, first, in_order(w), in_order(r), in_order(b), in_order(y), last,
-                 last},
-                user_scratch_, to_.engine);
+            dnnl::lstm_forward::primitive_desc const what({inference, way, in_order(x), first, first,
+                                                           in_order(w), in_order(r), in_order(b), in_order(y),
+                                                           last, last},
+                                                          user_scratch_, to_.engine);
             return finish(what, dnnl::lstm_forward(what));
         }
         if (is_apart) {
-            dnnl::lbr_gru_forward::primitive_desc const what(
-                {inference, way, in_order(x), first, in_order(w), in_order(r), in_order(b), in_order(y), last},
-                user_scratch_, to_.engine);
+            dnnl::lbr_gru_forward::primitive_desc const what({inference, way, in_order(x), first, in_order(w),
+                                                              in_order(r), in_order(b), in_order(y), last},
+                                                             user_scratch_, to_.engine);
             return finish(what, dnnl::lbr_gru_forward(what));
         }
         dnnl::gru_forward::primitive_desc const what(
@@ -811,7 +815,7 @@ void run_step(host_steps const& of, host_step const& step, operands const& io, v
     for (std::size_t i = 0; i != step.arguments.size(); ++i) {
         auto const& [number, layout, first] = step.arguments[i];
         std::size_t const result = i - io.in.size();
-        void* const bytes = i < io.in.size()         ? const_cast<void*>(io.in[i])
+        void* const bytes = i < io.in.size()          ? const_cast<void*>(io.in[i])
                             : result < io.outs.size() ? io.outs[result]
                                                       : scratch;
         arguments.emplace(number, memory(layout, of.engine, static_cast<std::byte*>(bytes) + first));

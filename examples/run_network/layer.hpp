@@ -66,8 +66,8 @@ struct layer_normalization { ///< x, scale, bias
     float epsilon = 1e-5f;
 };
 
-/// x, weights, recurrent weights[, bias][, lengths][, first h][, first c]; results: all h[, last h][, last c].
-/// `linear_reset`: the GRU that resets the product with the weights, not the state.
+/// x, weights, recurrent weights[, bias][, lengths][, first h][, first c]; results: all h[, last h][, last
+/// c]. `linear_reset`: the GRU that resets the product with the weights, not the state.
 struct recurrence {
     enum kind { lstm, gru, linear_reset_gru } what = lstm;
     int steps = 1, images = 1, inputs = 1, states = 1;
@@ -162,8 +162,7 @@ struct unsupported {
 
 using layer = std::variant<unsupported, view, constant, convolution, conv_transpose, pooling, normalization,
                            layer_normalization, local_response, elementwise, broadcast_arithmetic, softmax,
-                           reduction, product, recurrence, strided_copy, concatenation, resize,
-                           evaluated>;
+                           reduction, product, recurrence, strided_copy, concatenation, resize, evaluated>;
 
 } // namespace run_network
 

@@ -350,8 +350,9 @@ TEST_CASE("unsupported operations are reported with a reason")
     floats const two{1, 2};
     CHECK(one_operation("Frobnicate", 13, {2}).in({2}, two).missing() == strings{"Frobnicate (1)"});
     CHECK(one_operation("Conv", 13, {1, 1, 2}).in({1, 1, 2}, two).in({1, 1, 1}, {3}).run() == floats{3, 6});
-    CHECK(one_operation("Conv", 13, {1, 1, 1, 1, 1}).given({1, 1, 1, 1, 1}).given({1, 1, 1, 1, 1}).missing() ==
-          strings{"Conv over 3 dimensions (1)"});
+    CHECK(
+        one_operation("Conv", 13, {1, 1, 1, 1, 1}).given({1, 1, 1, 1, 1}).given({1, 1, 1, 1, 1}).missing() ==
+        strings{"Conv over 3 dimensions (1)"});
     CHECK(one_operation("Pad", 13, {4}).in({2}, two).in({1, 1}).with("mode", "reflect").run() ==
           floats{2, 1, 2, 1});
     CHECK(one_operation("Add", 13, {2}).in({2}, two).in({3}, {1, 2, 3}).missing() ==
@@ -478,10 +479,13 @@ TEST_CASE("what a rule refuses is refused when it runs, by its operation")
     auto refused = [](one_operation const& op, char const* label) {
         CHECK_THROWS_WITH_AS(op.run(), doctest::Contains(label), sublet::run_error);
     };
-    refused(one_operation("Gather", 13, {1}).in({2}, two).in({2}), "node 0 (Gather) has no result of the planned");
-    refused(one_operation("Gather", 13, {1}).in({2}, two).in({-3}), "node 0 (Gather) has no result of the planned");
+    refused(one_operation("Gather", 13, {1}).in({2}, two).in({2}),
+            "node 0 (Gather) has no result of the planned");
+    refused(one_operation("Gather", 13, {1}).in({2}, two).in({-3}),
+            "node 0 (Gather) has no result of the planned");
     refused(one_operation("Gather", 13, {1}).in({2}, two), "node 0 (Gather) has no result of the planned");
-    refused(one_operation("Expand", 13, {3}).in({2}, two).in({3}), "node 0 (Expand) has no result of the planned");
+    refused(one_operation("Expand", 13, {3}).in({2}, two).in({3}),
+            "node 0 (Expand) has no result of the planned");
 }
 
 TEST_CASE("attributes must have the expected kind, and operands must be the node's own")
@@ -738,8 +742,10 @@ TEST_CASE("recurrences compute what their definitions say, in both directions")
         CAPTURE(round);
         bool const is_lstm = round % 3 == 0, resets_product = round % 3 == 1, is_biased = round % 2 == 0;
         std::string const way = ways[round / 3 % 3];
-        int const steps = 1 + round % 4, images = 1 + round % 2, inputs = 1 + round % 5, states = 1 + round % 9;
-        int const gates = is_lstm ? 4 : 3, both = way == "bidirectional" ? 2 : 1, output = round % (is_lstm ? 3 : 2);
+        int const steps = 1 + round % 4, images = 1 + round % 2, inputs = 1 + round % 5,
+                  states = 1 + round % 9;
+        int const gates = is_lstm ? 4 : 3, both = way == "bidirectional" ? 2 : 1,
+                  output = round % (is_lstm ? 3 : 2);
         floats const x = noise(steps * images * inputs), w = noise(both * gates * states * inputs);
         floats const r = noise(both * gates * states * states);
         floats const b = is_biased ? noise(both * 2 * gates * states)
@@ -757,14 +763,16 @@ TEST_CASE("recurrences compute what their definitions say, in both directions")
                     auto in = [&](int g, int j) { // of gate g and state j
                         double sum = b[static_cast<std::size_t>((d * 2 * gates + g) * states + j)];
                         for (int i = 0; i != inputs; ++i)
-                            sum += double(w[static_cast<std::size_t>(((d * gates + g) * states + j) * inputs + i)]) *
+                            sum += double(w[static_cast<std::size_t>(((d * gates + g) * states + j) * inputs +
+                                                                     i)]) *
                                    x[static_cast<std::size_t>((t * images + n) * inputs + i)];
                         return sum;
                     };
                     auto recur = [&](int g, int j, auto of) {
                         double sum = b[static_cast<std::size_t>((d * 2 * gates + gates + g) * states + j)];
                         for (int i = 0; i != states; ++i)
-                            sum += double(r[static_cast<std::size_t>(((d * gates + g) * states + j) * states + i)]) *
+                            sum += double(r[static_cast<std::size_t>(((d * gates + g) * states + j) * states +
+                                                                     i)]) *
                                    of(i);
                         return sum;
                     };
@@ -774,15 +782,17 @@ TEST_CASE("recurrences compute what their definitions say, in both directions")
                         auto gate = [&](int g) { return sigmoid(in(g, j) + recur(g, j, before)); };
                         if (is_lstm) { // input, output, forget, cell
                             float& cell = c[static_cast<std::size_t>((d * images + n) * states + j)];
-                            double const now = gate(2) * cell +
-                                               gate(0) * std::tanh(in(3, j) + recur(3, j, before));
+                            double const now =
+                                gate(2) * cell + gate(0) * std::tanh(in(3, j) + recur(3, j, before));
                             cell = float(now);
                             next[static_cast<std::size_t>(j)] = float(gate(1) * std::tanh(now));
                             continue;
                         }
-                        auto was_reset = [&](int i) { return sigmoid(in(1, i) + recur(1, i, before)) * state(i); };
-                        double const inner = resets_product ? gate(1) * recur(2, j, before)
-                                                            : recur(2, j, was_reset);
+                        auto was_reset = [&](int i) {
+                            return sigmoid(in(1, i) + recur(1, i, before)) * state(i);
+                        };
+                        double const inner =
+                            resets_product ? gate(1) * recur(2, j, before) : recur(2, j, was_reset);
                         double const update = gate(0);
                         next[static_cast<std::size_t>(j)] =
                             float((1 - update) * std::tanh(in(2, j) + inner) + update * state(j));
@@ -793,7 +803,8 @@ TEST_CASE("recurrences compute what their definitions say, in both directions")
                     }
                 }
         one_operation one(is_lstm ? "LSTM" : "GRU", 13,
-                          output == 0 ? integers{steps, both, images, states} : integers{both, images, states});
+                          output == 0 ? integers{steps, both, images, states}
+                                      : integers{both, images, states});
         one.in({steps, images, inputs}, x)
             .in({both, gates * states, inputs}, w)
             .in({both, gates * states, states}, r);

@@ -177,7 +177,8 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
             << r.allocations << ", ms " << fixed(r.milliseconds, 1) << '\n';
     if (conclusive) print_largest(out, runs.front().outputs.front());
     out << "results: " << found << '\n';
-    if (!data.outputs.empty()) out << "given outputs: " << (deviation.empty() ? "equal" : "DIFFERENT") << '\n';
+    if (!data.outputs.empty())
+        out << "given outputs: " << (deviation.empty() ? "equal" : "DIFFERENT") << '\n';
     return are_right ? 0 : 1;
 }
 

@@ -245,7 +245,8 @@ private:
     /// Formulas use 32-bit integers, so the product of any subset of the dimensions must fit an int.
     sizes const& size_of(tensor_type const& type) const
     {
-        expect_primitive(type.element == tensor_type::float_32, "of another type than float, or of an unknown shape");
+        expect_primitive(type.element == tensor_type::float_32,
+                         "of another type than float, or of an unknown shape");
         double elements = 1;
         for (int n : type.size) elements *= std::max(n, 1);
         if (elements >= INT_MAX) refuse("of too many elements");
@@ -317,13 +318,7 @@ std::int64_t padding(node_reader const& n, std::size_t k, bool is_after, std::si
 sliding window(node_reader const& n, std::size_t k, int in, int out, std::int64_t taps, bool may_round_up)
 {
     std::size_t const all = n.operand_size(0).size() - 2;
-    declared_window w{in,
-                      out,
-                      taps,
-                      along(n, "strides", k, 1, all),
-                      along(n, "dilations", k, 1, all),
-                      0,
-                      0};
+    declared_window w{in, out, taps, along(n, "strides", k, 1, all), along(n, "dilations", k, 1, all), 0, 0};
     std::string const automatic = n.text("auto_pad", "NOTSET");
     bool const is_same = automatic == "SAME_UPPER" || automatic == "SAME_LOWER";
     if (automatic == "NOTSET") w.before = padding(n, k, false, all), w.after = padding(n, k, true, all);
@@ -351,10 +346,11 @@ void expect_kernel(node_reader const& n, sizes const& w)
 layer read_convolution(node_reader const& n)
 {
     expect_kernel(n, n.operand_size(1));
-    auto const x = n.planes(n.operand_size(0)), w = n.planes(n.operand_size(1)), y = n.planes(n.result_size());
+    auto const x = n.planes(n.operand_size(0)), w = n.planes(n.operand_size(1)),
+               y = n.planes(n.result_size());
     int const groups = n.narrow(n.integer("group", 1));
-    n.expect_to_fit(groups > 0 && x[1] % groups == 0 &&
-                    w[0] % groups == 0 && w[1] == x[1] / groups && y[0] == x[0] && y[1] == w[0]);
+    n.expect_to_fit(groups > 0 && x[1] % groups == 0 && w[0] % groups == 0 && w[1] == x[1] / groups &&
+                    y[0] == x[0] && y[1] == w[0]);
     n.expect(w[1] > 0, "over no channels");
     convolution s{x[0],
                   groups,
@@ -370,11 +366,12 @@ layer read_convolution(node_reader const& n)
 layer read_conv_transpose(node_reader const& n)
 {
     expect_kernel(n, n.operand_size(1));
-    auto const x = n.planes(n.operand_size(0)), w = n.planes(n.operand_size(1)), y = n.planes(n.result_size());
+    auto const x = n.planes(n.operand_size(0)), w = n.planes(n.operand_size(1)),
+               y = n.planes(n.result_size());
     std::size_t const all = n.operand_size(0).size() - 2;
     int const groups = n.narrow(n.integer("group", 1));
-    n.expect_to_fit(groups > 0 && x[1] % groups == 0 && w[0] == x[1] &&
-                    y[0] == x[0] && y[1] == std::int64_t{w[1]} * groups);
+    n.expect_to_fit(groups > 0 && x[1] % groups == 0 && w[0] == x[1] && y[0] == x[0] &&
+                    y[1] == std::int64_t{w[1]} * groups);
     n.expect(n.text("auto_pad", "NOTSET") == "NOTSET" && n.attribute("output_shape") == nullptr,
              "with automatic padding");
     auto slide = [&](std::size_t k) {
@@ -639,19 +636,23 @@ layer read_resize(node_reader const& n)
     auto is_by_ratio = [&](std::size_t axis) { // no scale that only rounds to it
         if (n.has_operand(3)) return true;
         return n.is_known(2) && n.constant_reals(2).size() == x.size() &&
-               std::abs(n.constant_reals(2)[axis] * static_cast<float>(x[axis]) - static_cast<float>(y[axis])) < 1e-4f;
+               std::abs(n.constant_reals(2)[axis] * static_cast<float>(x[axis]) -
+                        static_cast<float>(y[axis])) < 1e-4f;
     };
     auto is_multiple = [&](std::size_t axis) { return y[axis] % x[axis] == 0; };
     // The nearest of a multiple is the same in both, unless a half is rounded.
-    bool const is_usual = is_linear ? where == "half_pixel"
-                                    : mode == "nearest" && ((where == "half_pixel" && n.text("nearest_mode", "round_prefer_floor") == "round_prefer_floor") ||
-                                                            (where == "asymmetric" && n.text("nearest_mode", "round_prefer_floor") == "floor"));
-    n.expect_primitive(n.opset() >= 11 && x.size() == 4 && y.size() == 4 && y[0] == x[0] && y[1] == x[1] &&
-                           x[2] > 0 && x[3] > 0 && is_usual && (is_linear || (is_multiple(2) && is_multiple(3))) &&
-                           is_by_ratio(2) && is_by_ratio(3) && n.integer("antialias", 0) == 0 &&
-                           n.text("keep_aspect_ratio_policy", "stretch") == "stretch" &&
-                           n.attribute("axes") == nullptr,
-                       "with an unusual mode");
+    bool const is_usual =
+        is_linear ? where == "half_pixel"
+                  : mode == "nearest" &&
+                        ((where == "half_pixel" &&
+                          n.text("nearest_mode", "round_prefer_floor") == "round_prefer_floor") ||
+                         (where == "asymmetric" && n.text("nearest_mode", "round_prefer_floor") == "floor"));
+    n.expect_primitive(
+        n.opset() >= 11 && x.size() == 4 && y.size() == 4 && y[0] == x[0] && y[1] == x[1] && x[2] > 0 &&
+            x[3] > 0 && is_usual && (is_linear || (is_multiple(2) && is_multiple(3))) && is_by_ratio(2) &&
+            is_by_ratio(3) && n.integer("antialias", 0) == 0 &&
+            n.text("keep_aspect_ratio_policy", "stretch") == "stretch" && n.attribute("axes") == nullptr,
+        "with an unusual mode");
     return resize{y[2], y[3], is_linear};
 }
 
@@ -661,9 +662,9 @@ layer read_recurrence(node_reader const& n)
     auto const& x = n.operand_size(0);
     std::string const way = n.text("direction", "forward");
     recurrence s;
-    s.what = n.type() == "LSTM"                          ? recurrence::lstm
+    s.what = n.type() == "LSTM"                         ? recurrence::lstm
              : n.integer("linear_before_reset", 0) != 0 ? recurrence::linear_reset_gru
-                                                         : recurrence::gru;
+                                                        : recurrence::gru;
     s.is_reverse = way == "reverse", s.is_both_ways = way == "bidirectional";
     n.expect_to_fit(x.size() == 3);
     s.steps = x[0], s.images = x[1], s.inputs = x[2], s.states = n.narrow(n.integer("hidden_size", 0));

@@ -215,7 +215,7 @@ private:
     table<value_id, unsigned char> is_defined_; // given, or defined before
     buffer_classes classes_;
     static constexpr step_id several = step_id::of(no_step - 1); // more than any step
-    table<buffer_id, step_id> toucher_;     // of a class: the only step that touches it
+    table<buffer_id, step_id> toucher_;                          // of a class: the only step that touches it
     table<value_id, byte_count> offset_in_root_;
     csr_rows<buffer_id, value_id> members_; // of a class
     csr_rows<step_id, value_id> in_place_;  // operand, result, operand, result ...
