@@ -855,12 +855,12 @@ TEST_CASE("functions of a real number are those of their definitions")
         {"Softplus", {}, [](double x) { return std::log(1 + std::exp(x)); }},
         {"ThresholdedRelu", {{"alpha", 0.5}}, [](double x) { return x > 0.5 ? x : 0; }},
     };
-    for (auto const& [name, given, is] : all) {
-        CAPTURE(name);
+    for (function const& f : all) {
+        CAPTURE(f.name);
         known_tensor x{TensorProto::DOUBLE, {5}, {}, {-0.75, -0.25, 0, 0.5, 0.875}};
-        auto const found = run(name, {x}, given);
+        auto const found = run(f.name, {x}, f.given);
         REQUIRE(found);
-        for (std::size_t i = 0; i != 5; ++i) CHECK(found->real[i] == doctest::Approx(is(x.real[i])));
+        for (std::size_t i = 0; i != 5; ++i) CHECK(found->real[i] == doctest::Approx(f.is(x.real[i])));
     }
     CHECK(run("Softplus", {reals({1000})})->real[0] == 1000); // does not overflow
     CHECK(!run("Sin", {list({1})}));

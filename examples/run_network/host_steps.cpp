@@ -291,18 +291,21 @@ private:
     template <class Convolution, class Sizes>
     bool add_convolution(Convolution const& s, dnnl::algorithm how, Sizes sizes)
     {
-        auto const [x, w, y, w_plain] = sizes;
+        auto const& [x, w, y, w_plain] = sizes;
         std::vector<wanted_operand> operands;
-        auto describe = [&](auto bias) {
-            return typename Description<Convolution>::desc(
-                inference, how, any_layout(x), any_layout(w), bias, any_layout(y),
-                over_planes(s.rows.stride, s.columns.stride),
-                over_planes(s.rows.dilation - 1, s.columns.dilation - 1),
-                over_planes(s.rows.before, s.columns.before), {after(s.rows), after(s.columns)});
-        };
         memory::desc const bias = s.has_bias ? in_order({y[1]}) : memory::desc();
-        typename Description<Convolution>::primitive_desc const what(describe(bias), user_scratch_,
-                                                                     to_.engine);
+        typename Description<Convolution>::primitive_desc const what(
+            {inference,
+             how,
+             any_layout(x),
+             any_layout(w),
+             bias,
+             any_layout(y),
+             over_planes(s.rows.stride, s.columns.stride),
+             over_planes(s.rows.dilation - 1, s.columns.dilation - 1),
+             over_planes(s.rows.before, s.columns.before),
+             {after(s.rows), after(s.columns)}},
+            user_scratch_, to_.engine);
         operands.push_back({DNNL_ARG_SRC, 0, what.src_desc(), in_order(x)});
         operands.push_back({DNNL_ARG_WEIGHTS, 1, what.weights_desc(), w_plain});
         if (s.has_bias) operands.push_back({DNNL_ARG_BIAS, 2, bias, bias});
