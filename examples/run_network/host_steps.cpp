@@ -608,6 +608,12 @@ private:
         constexpr int of_lstm[] = {0, 2, 3, 1};
         return s.what == recurrence::lstm ? of_lstm[gate] : gate;
     }
+    static std::size_t count_of(std::initializer_list<int> sizes)
+    {
+        std::size_t count = 1;
+        for (int n : sizes) count *= static_cast<std::size_t>(n);
+        return count;
+    }
     value_id add_packed(std::size_t index, sublet::byte_count bytes,
                         std::function<void(float const* plain, float* packed)> pack)
     {
@@ -632,7 +638,7 @@ private:
     /// Direction, gate, state, operand  ->  direction, operand, gate, state.
     value_id packed_weights(recurrence const& s, std::size_t index, int length)
     {
-        auto const count = sublet::byte_count{1} * s.directions() * s.gates() * s.states * length;
+        std::size_t const count = count_of({s.directions(), s.gates(), s.states, length});
         return add_packed(index, count * sizeof(float), [s, length](float const* plain, float* packed) {
             for (int d = 0; d != s.directions(); ++d)
                 for (int i = 0; i != length; ++i)
@@ -646,7 +652,7 @@ private:
     {
         bool const is_apart = s.what == recurrence::linear_reset_gru; // of the last gate
         int const gates = s.gates() + is_apart, all = s.gates() * s.states;
-        auto const count = sublet::byte_count{1} * s.directions() * gates * s.states;
+        std::size_t const count = count_of({s.directions(), gates, s.states});
         if (!has_bias) // a primitive needs one
             return add_packed(1, count * sizeof(float),
                               [count](float const*, float* packed) { std::fill_n(packed, count, 0.0f); });

@@ -659,9 +659,10 @@ TEST_CASE("primitives compute what the formulas compute, over random shapes")
         } else if (kind == "LRN") {
             one.with("size", static_cast<int>(roll(1, 5)));
         } else if (kind == "Transpose") {
-            integers order{0, 1, 2, 3};
+            integers order{0, 1, 2, 3}, turned;
             std::shuffle(order.begin(), order.end(), random);
-            one.result({x[+order[0]], x[+order[1]], x[+order[2]], x[+order[3]]}).with("perm", order);
+            for (auto axis : order) turned.push_back(x[static_cast<std::size_t>(axis)]);
+            one.result(turned).with("perm", order);
         } else if (kind == "Concat") {
             one.result({x[0], in + out, rows, columns}).given({x[0], out, rows, columns}).with("axis", 1);
         } else if (kind.starts_with("Global")) {

@@ -678,12 +678,12 @@ layer read_recurrence(node_reader const& n)
     if (n.has_operand(3)) n.expect_to_fit(n.operand_size(3) == sizes{d, 2 * g});
     if (n.has_operand(4))
         for (auto length : n.constant_integers(4)) n.expect(length == s.steps, "of unequal lengths");
-    for (std::size_t i : {5, 6})
+    for (std::size_t i : {5u, 6u})
         if (n.has_operand(i)) n.expect_to_fit(n.operand_size(i) == sizes{d, s.images, s.states});
     n.expect(s.what != recurrence::lstm || n.has_operand(5) == n.has_operand(6), "with one of two states");
     if (n.has_result(0)) n.expect_to_fit(n.result_size() == sizes{s.steps, d, s.images, s.states});
     n.expect_to_fit(s.what == recurrence::lstm || !n.has_result(2));
-    for (std::size_t i : {1, 2})
+    for (std::size_t i : {1u, 2u})
         if (n.has_result(i)) n.expect_to_fit(n.result_size(i) == sizes{d, s.images, s.states});
     return s;
 }
