@@ -221,9 +221,10 @@ public:
         if (number < INT_MIN || number > INT_MAX) refuse("with a number beyond 32 bits");
         return static_cast<int>(number);
     }
-    /// As planes: a row is one of them.
+    /// As planes: a row is one of them. All of an operation have the rank of its first operand.
     sizes planes(sizes size) const
     {
+        expect_to_fit(size.size() == operand_size(0).size());
         if (size.size() == 3) size.insert(size.begin() + 2, 1);
         if (size.size() != 4)
             refuse("over " + std::to_string(static_cast<int>(size.size()) - 2) + " dimensions");
@@ -336,8 +337,10 @@ sliding window(node_reader const& n, std::size_t k, int in, int out, std::int64_
     return w.narrow();
 }
 
-void expect_kernel(node_reader const& n, sizes const& w)
+void expect_kernel(node_reader const& n)
 {
+    auto const& w = n.operand_size(1);
+    n.expect_to_fit(w.size() > 2);
     integers const kernel(w.begin() + 2, w.end());
     n.expect_to_fit(n.attribute("kernel_shape") == nullptr ||
                     n.numbers("kernel_shape", kernel.size(), 0) == kernel);
@@ -345,7 +348,7 @@ void expect_kernel(node_reader const& n, sizes const& w)
 
 layer read_convolution(node_reader const& n)
 {
-    expect_kernel(n, n.operand_size(1));
+    expect_kernel(n);
     auto const x = n.planes(n.operand_size(0)), w = n.planes(n.operand_size(1)),
                y = n.planes(n.result_size());
     int const groups = n.narrow(n.integer("group", 1));
@@ -365,7 +368,7 @@ layer read_convolution(node_reader const& n)
 
 layer read_conv_transpose(node_reader const& n)
 {
-    expect_kernel(n, n.operand_size(1));
+    expect_kernel(n);
     auto const x = n.planes(n.operand_size(0)), w = n.planes(n.operand_size(1)),
                y = n.planes(n.result_size());
     std::size_t const all = n.operand_size(0).size() - 2;
@@ -631,28 +634,26 @@ layer read_resize(node_reader const& n)
 {
     auto const &x = n.operand_size(0), &y = n.result_size();
     std::string const mode = n.text("mode", "nearest"),
-                      where = n.text("coordinate_transformation_mode", "half_pixel");
+                      where = n.text("coordinate_transformation_mode", "half_pixel"),
+                      rounds = n.text("nearest_mode", "round_prefer_floor");
     bool const is_linear = mode == "linear";
-    auto is_by_ratio = [&](std::size_t axis) { // no scale that only rounds to it
-        if (n.has_operand(3)) return true;
-        return n.is_known(2) && n.constant_reals(2).size() == x.size() &&
-               std::abs(n.constant_reals(2)[axis] * static_cast<float>(x[axis]) -
-                        static_cast<float>(y[axis])) < 1e-4f;
-    };
-    auto is_multiple = [&](std::size_t axis) { return y[axis] % x[axis] == 0; };
-    // The nearest of a multiple is the same in both, unless a half is rounded.
-    bool const is_usual =
-        is_linear ? where == "half_pixel"
-                  : mode == "nearest" &&
-                        ((where == "half_pixel" &&
-                          n.text("nearest_mode", "round_prefer_floor") == "round_prefer_floor") ||
-                         (where == "asymmetric" && n.text("nearest_mode", "round_prefer_floor") == "floor"));
-    n.expect_primitive(
-        n.opset() >= 11 && x.size() == 4 && y.size() == 4 && y[0] == x[0] && y[1] == x[1] && x[2] > 0 &&
-            x[3] > 0 && is_usual && (is_linear || (is_multiple(2) && is_multiple(3))) && is_by_ratio(2) &&
-            is_by_ratio(3) && n.integer("antialias", 0) == 0 &&
-            n.text("keep_aspect_ratio_policy", "stretch") == "stretch" && n.attribute("axes") == nullptr,
-        "with an unusual mode");
+    // By a multiple, the nearest element is the same in both.
+    bool const is_nearest = mode == "nearest" && ((where == "half_pixel" && rounds == "round_prefer_floor") ||
+                                                  (where == "asymmetric" && rounds == "floor"));
+    bool const is_usual = (is_linear && where == "half_pixel") || is_nearest;
+    bool const is_plain = n.opset() >= 11 && n.integer("antialias", 0) == 0 &&
+                          n.attribute("axes") == nullptr &&
+                          n.text("keep_aspect_ratio_policy", "stretch") == "stretch";
+    bool const has_planes = x.size() == 4 && y.size() == 4 && y[0] == x[0] && y[1] == x[1];
+    n.expect_primitive(is_usual && is_plain && has_planes, "with an unusual mode");
+    for (std::size_t axis : {2u, 3u}) {
+        n.expect_primitive(x[axis] > 0 && (is_linear || y[axis] % x[axis] == 0), "by no multiple");
+        if (n.has_operand(3)) continue;
+        auto const scales = n.constant_reals(2); // one that only rounds to the size is another one
+        n.expect_primitive(scales.size() == 4 && std::abs(scales[axis] * static_cast<float>(x[axis]) -
+                                                          static_cast<float>(y[axis])) < 1e-4f,
+                           "by a scale that is rounded");
+    }
     return resize{y[2], y[3], is_linear};
 }
 
@@ -668,13 +669,14 @@ layer read_recurrence(node_reader const& n)
     s.is_reverse = way == "reverse", s.is_both_ways = way == "bidirectional";
     n.expect_to_fit(x.size() == 3);
     s.steps = x[0], s.images = x[1], s.inputs = x[2], s.states = n.narrow(n.integer("hidden_size", 0));
+    n.expect(s.states > 0 && s.states <= longest_axis / 8, "without a size");
     int const d = s.directions(), g = s.gates() * s.states;
+    n.expect(double{1} * s.steps * s.images * d * s.states < INT_MAX, "of too many elements");
     n.expect(n.integer("layout", 0) == 0, "of batches first");
     n.expect(n.attribute("activations") == nullptr && n.attribute("clip") == nullptr &&
                  n.integer("input_forget", 0) == 0 && !n.has_operand(7),
              "with unusual gates");
-    n.expect_to_fit(s.states > 0 && n.operand_size(1) == sizes{d, g, s.inputs} &&
-                    n.operand_size(2) == sizes{d, g, s.states});
+    n.expect_to_fit(n.operand_size(1) == sizes{d, g, s.inputs} && n.operand_size(2) == sizes{d, g, s.states});
     if (n.has_operand(3)) n.expect_to_fit(n.operand_size(3) == sizes{d, 2 * g});
     if (n.has_operand(4))
         for (auto length : n.constant_integers(4)) n.expect(length == s.steps, "of unequal lengths");
