@@ -537,7 +537,10 @@ private:
         }
         dnnl::sum::primitive_desc const what(layout, std::vector<float>(layouts.size(), 1), layouts,
                                              to_.engine, user_scratch_);
-        return add(what, dnnl::sum(what), operands, layout, in_order(layout.dims()), {0});
+        // Over the first, unless it is read once more after a part of the sum is written.
+        bool const is_once = std::count(operation().inputs.begin(), operation().inputs.end(), operand(0)) == 1;
+        return add(what, dnnl::sum(what), operands, layout, in_order(layout.dims()),
+                   is_once ? std::vector<std::size_t>{0} : std::vector<std::size_t>());
     }
 
     bool add_layer(concatenation const& s)

@@ -694,6 +694,14 @@ TEST_CASE("the factor of a product is that of no later layer")
     CHECK(product.run() == floats{3});
 }
 
+TEST_CASE("a sum is not written over an operand that it reads again")
+{
+    one_operation thrice("Relu", 13, {2});
+    thrice.in({2}, {1, 2}).then("Sum", {2}).graph().mutable_node(1)->add_input("hidden");
+    thrice.graph().mutable_node(1)->add_input("hidden");
+    CHECK(thrice.run() == floats{3, 6});
+}
+
 TEST_CASE("a transposed convolution adds the weights times each element")
 {
     std::mt19937 random(1);
