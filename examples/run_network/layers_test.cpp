@@ -694,6 +694,33 @@ TEST_CASE("the factor of a product is that of no later layer")
     CHECK(product.run() == floats{3});
 }
 
+TEST_CASE("an If that shapes decide is its branch, if it has one")
+{
+    auto branch = [](onnx::NodeProto& to, char const* name, char const* type) {
+        auto& a = *to.add_attribute();
+        a.set_name(name);
+        auto& inner = *a.mutable_g()->add_node();
+        inner.set_op_type(type);
+        inner.add_input("a");
+        inner.add_output("b");
+        a.mutable_g()->add_output()->set_name("b");
+    };
+    for (bool has_branch : {true, false}) {
+        one_operation one("Identity", 13, {2});
+        auto& condition = *one.in({2}, {-1, 2}).then("If", {2}).graph().mutable_node(1);
+        one.node().set_output(0, "a");
+        condition.set_input(0, "c");
+        auto& known = *one.graph().add_initializer();
+        known.set_name("c");
+        known.set_data_type(onnx::TensorProto::BOOL);
+        known.set_raw_data(std::string(1, '\1'));
+        branch(condition, "else_branch", "Neg");
+        if (has_branch) branch(condition, "then_branch", "Relu");
+        if (has_branch) CHECK(one.run() == floats{0, 2});
+        else CHECK(one.missing() != strings{});
+    }
+}
+
 TEST_CASE("a sum is not written over an operand that it reads again")
 {
     one_operation thrice("Relu", 13, {2});

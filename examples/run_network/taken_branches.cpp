@@ -46,24 +46,35 @@ void rename_operands(onnx::NodeProto& top, names const& own, std::string const& 
     }
 }
 
+/// The branch of an If that runs; null: it is not known, or is not one of the node's results.
+onnx::GraphProto* taken_branch(onnx::NodeProto& node, plan_model::inferred_shapes const& found)
+{
+    auto const taken = node.op_type() == "If" ? found.taken.find(&node) : found.taken.end();
+    if (taken == found.taken.end()) return nullptr;
+    for (auto& a : *node.mutable_attribute())
+        if (a.name() == (taken->second ? "then_branch" : "else_branch") && a.has_g() &&
+            a.g().output_size() == node.output_size())
+            return a.mutable_g();
+    return nullptr;
+}
+
 } // namespace
 
 bool put_taken_branches(onnx::ModelProto& model, plan_model::inferred_shapes const& found)
 {
     onnx::GraphProto& graph = *model.mutable_graph();
     bool is_any = false;
-    for (auto const& n : graph.node()) is_any = is_any || (n.op_type() == "If" && found.taken.count(&n) != 0);
+    for (auto& n : *graph.mutable_node()) is_any = is_any || taken_branch(n, found) != nullptr;
     if (!is_any) return false;
     google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
     for (auto& node : *graph.mutable_node()) {
-        auto const taken = node.op_type() == "If" ? found.taken.find(&node) : found.taken.end();
-        if (taken == found.taken.end()) {
+        onnx::GraphProto* const taken = taken_branch(node, found);
+        if (taken == nullptr) {
             nodes.Add()->Swap(&node);
             continue;
         }
         onnx::GraphProto branch;
-        for (auto& a : *node.mutable_attribute())
-            if (a.name() == (taken->second ? "then_branch" : "else_branch")) branch.Swap(a.mutable_g());
+        branch.Swap(taken);
         std::string const prefix = (node.output_size() == 0 ? node.name() : node.output(0)) + "/";
         names const own = names_of(branch);
         for (auto& t : *branch.mutable_initializer()) {
