@@ -2,7 +2,7 @@
 #ifndef SUBLET_EXAMPLES_RUN_NETWORK_HOST_STEPS_HPP
 #define SUBLET_EXAMPLES_RUN_NETWORK_HOST_STEPS_HPP
 
-/// The steps that run a layered network: primitives of oneDNN on the host, or one formula for each layer.
+/// The steps that run a layered network on the host: primitives of oneDNN, formulas, and rules.
 ///
 ///     Conv     x, w          reorder   x    ──► x'       in the layout that the convolution chooses
 ///              y             Conv      x', w' ──► y'     with scratch; w' was reordered before any run
@@ -11,6 +11,9 @@
 ///
 /// A value of the network that a primitive makes in another layout has its plain form only if a layer needs
 /// that. Reordered forms and scratch are values of the program like all others, so the plan places them.
+///
+/// A layer without a primitive, or with a slow one, is computed by its formula, and one without a formula by
+/// plan_model's rules, which take 16 bytes for each element beside the planned memory.
 
 #include "elements.hpp"
 #include "layer.hpp"
