@@ -210,9 +210,7 @@ struct writes_too_far {
         tree_runs::kernel{}(call);
         if (call.defs().empty() || call.is_view(0) || call.out(0).empty()) return;
         std::byte* const behind = call.out(0).data() + call.out(0).size();
-        if (begin() > behind || behind >= end) return;
-        if (under_asan && is_dead(behind)) return; // the sanitizer finds that
-        *behind ^= std::byte{0x5A};
+        if (begin() <= behind && behind < end) *behind ^= std::byte{0x5A};
     }
     std::byte const* first = nullptr;
     std::byte const* begin() const { return first; }
@@ -237,6 +235,8 @@ TEST_CASE(
         random_source pick{std::mt19937{seed}};
         auto run = [&](std::size_t kind, flat_tree_with_options const& with, memory_plan const& plan,
                        auto kernel) {
+            if (under_asan && kind != sound)
+                return; // the sanitizer ends a run that reads or writes dead bytes
             ++tried[kind];
             outcome const is = outcome_of(t, with, plan, kernel, seed, expected);
             clobbered[kind] += is == outcome::clobbered;
@@ -278,7 +278,7 @@ TEST_CASE(
                 run(moved, flattened, with, tree_runs::kernel{});
             }
         }
-        if (!plan.arena_bytes.empty()) {
+        if (!under_asan && !plan.arena_bytes.empty()) {
             executor_options const settings{.check = checks::digest};
             nested_runner far(proved_nested(t.tree, flattened, &plan, settings), arena{plan}, settings);
             bound mine;
@@ -302,7 +302,7 @@ TEST_CASE(
     for (std::size_t kind = 0; kind != kinds; ++kind)
         MESSAGE(names[kind] << ": " << tried[kind] << " runs, " << clobbered[kind] << " clobbered values, "
                             << other[kind] << " other outputs");
-    if (fuzzed.is_on || count < 600) return;
+    if (under_asan || fuzzed.is_on || count < 600) return;
     for (std::size_t kind : {swapped, moved, too_far}) CHECK(clobbered[kind] > 0);
     // These are other programs, and nothing is overwritten in them: the outputs show it.
     for (std::size_t kind : {left_out, wrong_source}) CHECK(other[kind] > 0);
