@@ -41,8 +41,8 @@ public:
         for (position_id at = 0; at != positions(); ++at)
             for (touch t : p.touches(steps[at])) need(t.value, at);
         for (sort_key const& k : at_node_ends_) need(k.id, position_id::of(k.key));
-        toucher_.assign(classes_.root.size(), no_step);
-        for (step_id s = 0; s != p.steps(); ++s)
+        if (p.has_allocations()) toucher_.assign(classes_.root.size(), no_step);
+        for (step_id s = 0; !toucher_.empty() && s != p.steps(); ++s)
             for (touch t : p.touches(s)) {
                 step_id& sole = toucher_[classes_.buffer_of[t.value]];
                 sole = sole == no_step || sole == s ? s : several;
@@ -215,7 +215,7 @@ private:
     table<value_id, unsigned char> is_defined_; // given, or defined before
     buffer_classes classes_;
     static constexpr step_id several = step_id::of(no_step - 1); // more than any step
-    table<buffer_id, step_id> toucher_;                          // of a class: the only step that touches it
+    table<buffer_id, step_id> toucher_; // of a class, if steps allocate: the only one that touches it
     table<value_id, byte_count> offset_in_root_;
     csr_rows<buffer_id, value_id> members_; // of a class
     csr_rows<step_id, value_id> in_place_;  // operand, result, operand, result ...
