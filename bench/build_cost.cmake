@@ -155,7 +155,7 @@ cost(plan_memory.hpp 20 25 "${program}auto m = sublet::plan_memory(p, ${options}
 cost(plan_concurrent.hpp 25 30 "${program}auto m = sublet::plan_concurrent(p, ${options});")
 cost(plan_handoffs.hpp 25 30 "${program}auto m = sublet::plan_with_handoffs(p, ${options});")
 cost(plan_symbolic.hpp 25 30 "${program}
-auto m = sublet::plan_symbolic(p, {.bytes = sublet::affine_bytes{0, 64}, .max_batch = 8});")
+auto m = sublet::plan_symbolic(p, {.bytes = 64 * sublet::symbol(0), .dims = {{\"batch\", 1, 8}}});")
 cost(plan_flow.hpp 25 30 "${program}auto m = sublet::plan_flow(p, ${options});")
 cost(plan_nested.hpp 25 50 "
 auto m = sublet::plan_nested(sublet::program_tree(), std::vector<sublet::plan_options>{{.bytes = 4096}});")

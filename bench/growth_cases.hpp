@@ -440,11 +440,14 @@ void expect(Result const& result, char const* name)
 
 inline symbolic_options symbolic(plan_options const& o)
 {
-    return {.bytes = [b = o.bytes](value_id v) { return affine_bytes{0, b[v]}; },
-            .max_batch = 64,
+    return {.bytes =
+                [b = o.bytes](value_id v) {
+                    return b[v] == no_size ? formula::unknown() : formula(b[v]) * symbol(0);
+                },
+            .dims = {{"batch", 1, 64}},
             .role = o.role,
             .alias_of = o.alias_of,
-            .view_offset = [at = o.view_offset](value_id v) { return affine_bytes{0, at[v]}; },
+            .view_offset = [at = o.view_offset](value_id v) { return formula(at[v]) * symbol(0); },
             .effort = o.effort};
 }
 

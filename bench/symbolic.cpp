@@ -1,29 +1,36 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// symbolic [--smoke] [--most N] [--align N] [--within PERCENT] [FILE.onnx ...]: one plan for every batch
-// size, compared with plans for single batch sizes.
+// symbolic [--smoke] [--shapes N] [--within PERCENT] [--csv FILE] [NETWORK ...]: one plan for every shape of
+// networks made in code (shaped_networks.hpp), against plans for single shapes.
 //
-// Prints for each network a line with its arena as a formula and the number of its results that grow, and a
-// line for each of the batch sizes 1, 3, 32 and the largest (--most, 32): the arena of the common plan, of a
-// plan for that size, the lower bound, and by how many percent the first exceeds the second. Every plan is
-// checked for each of these sizes by the ordinary checker. Without files: random lists of operations, where
-// some values have a fixed size.
+// Each network is planned once, and then asked for N shapes (200) that are drawn from its ranges, half of
+// them evenly, half of them by their logarithms, so that small ones come, too. For each of these shapes:
+//
+//     bound      what no plan for this shape goes below: plan_memory's own bound, with its own in-place pairs
+//     one        the plan for every shape
+//     own        plan_memory for this shape, at the default effort
+//     largest    plan_memory for the largest shape, which is used for all
+//
+// Printed are the percent by which the plan for every shape exceeds the bound, in the median and at worst;
+// the mean bytes of all shapes, as multiples of those of the bound; and times, the best of several, of one
+// buffer: `place` gives all offsets for a shape, `at` the plan for it, `own` is plan_memory without its
+// check. Every tenth plan is checked by the ordinary checker. The status is 1 after a fault, or if a gap
+// exceeds --within.
 
-#include "../test/random_source.hpp"
 #include "measure.hpp"
+#include "shaped_networks.hpp"
 
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/plan_symbolic.hpp>
 
-#ifdef SUBLET_BENCH_READS_ONNX
-#include "../examples/plan_model/network.hpp"
-#include "../examples/plan_model/read_onnx.hpp"
-#endif
-
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <exception>
+#include <fstream>
+#include <random>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -34,9 +41,11 @@ namespace {
 using namespace sublet;
 
 struct arguments {
-    unsigned most = 32, alignment = 1, nets = 8, operations = 300;
+    unsigned shapes = 200, repetitions = 20;
     double within = -1;
-    std::vector<std::string> files;
+    std::string csv;
+    std::vector<std::string> names;
+    bool is_smoke = false;
 };
 
 arguments read_arguments(int count, char** words)
@@ -44,92 +53,230 @@ arguments read_arguments(int count, char** words)
     arguments args;
     for (int i = 1; i != count; ++i) {
         std::string const word = words[i];
-        bool const takes_number = word == "--most" || word == "--align" || word == "--within";
-        if (takes_number && i + 1 == count) throw std::runtime_error(word + " needs a number");
-        if (word == "--smoke") args.nets = 2, args.operations = 40;
-        else if (word == "--most") args.most = bench::number_in(words[++i]);
-        else if (word == "--align") args.alignment = bench::number_in(words[++i]);
+        bool const takes_word = word == "--shapes" || word == "--within" || word == "--csv";
+        if (takes_word && i + 1 == count) throw std::runtime_error(word + " needs an argument");
+        if (word == "--smoke") args.is_smoke = true, args.shapes = 10, args.repetitions = 1;
+        else if (word == "--shapes") args.shapes = bench::number_in(words[++i], 1);
         else if (word == "--within") args.within = bench::number_in(words[++i]);
+        else if (word == "--csv") args.csv = words[++i];
         else if (word[0] == '-') bench::refuse_option(word);
-        else args.files.push_back(word);
+        else args.names.push_back(word);
     }
+    if (args.is_smoke && args.names.empty()) args.names = {"bert", "detector", "resnet50"};
     return args;
 }
 
-struct tally {
-    double within;
-    double worst = 0, sum = 0;
-    unsigned lines = 0, faults = 0;
+/// A size from the range, evenly or by its logarithm.
+byte_count drawn_size(dimension const& its, bool by_logarithm, std::mt19937& random)
+{
+    double const part = static_cast<double>(random()) / 4294967296.0; // in [0, 1)
+    byte_count const steps = (its.most - its.least) / its.stride;
+    double const ratio = static_cast<double>(its.most + 1) / static_cast<double>(its.least);
+    double const size = static_cast<double>(its.least) * std::pow(ratio, part);
+    double const step = by_logarithm
+                            ? (size - static_cast<double>(its.least)) / static_cast<double>(its.stride)
+                            : part * static_cast<double>(steps + 1);
+    return its.least + std::min(static_cast<byte_count>(step), steps) * its.stride;
+}
 
-    void run(std::string const& name, snapshot const& program, symbolic_options const& options)
+std::vector<shape> drawn_shapes(std::vector<dimension> const& dims, std::size_t count)
+{
+    std::mt19937 random(1);
+    std::vector<shape> all;
+    for (std::size_t i = 0; i != count; ++i) {
+        shape one;
+        for (dimension const& its : dims) one.push_back(drawn_size(its, i % 2 != 0, random));
+        all.push_back(std::move(one));
+    }
+    return all;
+}
+
+std::string text_of(shape const& s)
+{
+    std::string text;
+    for (byte_count size : s) {
+        if (!text.empty()) text += 'x';
+        text += std::to_string(size);
+    }
+    return text;
+}
+
+/// Of one shape, in bytes.
+struct outcome {
+    byte_count bound = 0, one = 0, own = 0;
+
+    double gap() const { return percent_above(one); }
+    double percent_above(byte_count bytes) const
     {
-        auto const planned = plan_symbolic(program, options);
-        std::size_t growing = 0;
-        for (symbolic_plan::buffer const& b : planned.plan.buffers) growing += b.size.is_scaled();
-        std::ostringstream text;
-        text << planned.report();
-        std::printf("%s: %zu buffers, %zu of them grow; %s; %.1f ms\n", name.c_str(),
-                    planned.report().buffers, growing, text.str().c_str(), 1000 * planned.report().seconds);
-        if (!planned) {
-            text.str("");
-            text << planned.error();
-            std::printf("FAILED %s: %s\n", name.c_str(), text.str().c_str());
-            ++faults;
-            return;
-        }
-        std::vector<byte_count> batches;
-        for (byte_count batch : {byte_count{1}, byte_count{3}, byte_count{32}, options.max_batch})
-            if (batch <= options.max_batch && (batches.empty() || batch > batches.back()))
-                batches.push_back(batch);
-        for (byte_count batch : batches) {
-            plan_options const one = options.at(batch);
-            memory_plan const plan = planned.plan.at(batch);
-            auto const own = plan_memory(program, one);
-            byte_count bytes = 0;
-            for (byte_count arena : plan.arena_bytes) bytes += arena;
-            double const own_bytes =
-                static_cast<double>(detail::larger(own.report().arena_bytes, byte_count{1}));
-            double const excess =
-                own.report().arena_bytes == 0 ? 0 : 100 * (static_cast<double>(bytes) / own_bytes - 1);
-            bool const is_right{check_plan(program, plan, one)};
-            bool const is_near = within < 0 || excess <= within;
-            std::printf("  N = %-8llu %16llu %16llu %16llu %8.3f %%%s\n",
-                        static_cast<unsigned long long>(batch), static_cast<unsigned long long>(bytes),
-                        static_cast<unsigned long long>(own.report().arena_bytes),
-                        static_cast<unsigned long long>(own.report().lower_bound_bytes), excess,
-                        !is_right ? " WRONG"
-                        : is_near ? ""
-                                  : " FAR");
-            faults += !is_right || !is_near;
-            worst = excess > worst ? excess : worst;
-            sum += excess;
-            ++lines;
-        }
+        return bound == 0 ? 0 : 100 * (static_cast<double>(bytes) / static_cast<double>(bound) - 1);
     }
 };
 
-/// Operations that read one of the last few values and an older one; some results have a fixed size.
-void run_drawn(unsigned seed, arguments const& args, tally& all)
+byte_count arena_of(memory_plan const& plan)
 {
-    random_source pick{std::mt19937(seed)};
-    std::vector<std::vector<value_id>> uses(args.operations);
-    std::vector<affine_bytes> bytes;
-    for (value_id op = 0; op != args.operations; ++op) {
-        if (op != 0) uses[op].push_back(op - 1 - pick.below(detail::smaller(op, value_id{3})));
-        if (op > 8 && pick.below(2) == 0)
-            uses[op].push_back(op - 1 - pick.below(detail::smaller(op, value_id{40})));
-        byte_count const size = byte_count{1} << (6 + pick.below(10));
-        bytes.push_back(pick.below(4) < seed % 3 ? affine_bytes{8 * size, 0} : affine_bytes{0, size});
-    }
-    auto const program = sequence(
-        uses.size(), uses.size(), [&](auto op) -> auto& { return uses[op]; },
-        [](auto op) { return std::vector{+op}; });
-    all.run("drawn " + std::to_string(seed), program,
-            {.bytes = bytes, .max_batch = args.most, .alignment = args.alignment});
+    byte_count sum = 0;
+    for (byte_count bytes : plan.arena_bytes) sum += bytes;
+    return sum;
 }
 
+/// The most bytes of the common buffers that are live at once.
+byte_count live_bytes(symbolic_plan const& plan, symbolic_plan::places const& now)
+{
+    std::vector<byte_count> change; // by position; sums wrap around
+    for (buffer_id b = 0; b != plan.buffers.size(); ++b) {
+        live_range const life = plan.buffers[b].life;
+        if (change.size() <= life.last) change.resize(std::size_t{life.last} + 1, 0);
+        change[life.first] += now.size[+b];
+        change[life.last] -= now.size[+b];
+    }
+    byte_count most = 0, live = 0;
+    for (byte_count more : change) most = std::max(most, live += more);
+    return most;
+}
+
+class comparison {
+public:
+    explicit comparison(arguments const& args) : args_(args)
+    {
+        if (args.csv.empty()) return;
+        csv_.open(args.csv);
+        csv_ << "network,shape,bound,one,own,largest\n";
+        if (!csv_) throw std::runtime_error(args.csv + " cannot be written");
+    }
+
+    unsigned faults() const { return faults_; }
+
+    static void print_head()
+    {
+        std::printf("%-14s %7s %8s %8s  %-14s %8s %6s %8s %9s %8s %7s %7s\n", "", "", "gap to", "bound", "",
+                    "mean", "/", "bound", "ms", "ns per", "buffer", "");
+        std::printf("%-14s %7s %8s %8s  %-14s %8s %6s %8s %9s %8s %7s %7s\n", "network", "buffers",
+                    "median %", "worst %", "worst at", "one", "own", "largest", "one plan", "place", "at",
+                    "own");
+    }
+
+    void run(bench::shaped_network const& net)
+    {
+        snapshot const program = net.program();
+        symbolic_options const options = net.options();
+        planned_symbolic planned;
+        double const planning =
+            best_of(args_.is_smoke ? 1 : 3, [&] { planned = plan_symbolic(program, options); });
+        if (!planned) return fail(net.name, planned.error());
+        symbolic_plan const& plan = planned.plan;
+        std::vector<shape> const shapes = drawn_shapes(net.dims, args_.shapes);
+        std::vector<outcome> found;
+        symbolic_plan::places now;
+        double own_planning = 0;
+        std::size_t own_buffers = 0, higher = 0;
+        for (std::size_t i = 0; i != shapes.size(); ++i) {
+            plan_options const asked = tabulated(net, options, shapes[i]);
+            planned_memory own = plan_memory(program, asked);
+            if (!own) return fail(net.name, own.error());
+            plan_options unchecked = asked;
+            unchecked.check = false;
+            own_planning += best_of(args_.is_smoke ? 1 : 3, [&] { own = plan_memory(program, unchecked); });
+            own_buffers += own.plan.buffers.size();
+            plan.place(shapes[i], now);
+            byte_count one = 0;
+            for (byte_count bytes : now.at.bytes) one += bytes;
+            found.push_back({own.report().lower_bound_bytes, one, own.report().arena_bytes});
+            higher += live_bytes(plan, now) > found.back().bound;
+            if (i % 10 == 0) check(net.name, program, plan.at(shapes[i]), asked);
+            if (args_.within >= 0 && found.back().gap() > args_.within) {
+                std::printf("FAR %s: %.3f %% for %s\n", net.name, found.back().gap(),
+                            text_of(shapes[i]).c_str());
+                ++faults_;
+            }
+        }
+        shape most;
+        for (dimension const& its : net.dims) most.push_back(its.most);
+        byte_count const largest = arena_of(plan_memory(program, tabulated(net, options, most)).plan);
+        double const each =
+            static_cast<double>(plan.buffers.size()) * static_cast<double>(shapes.size()) / 1e6;
+        double const placing = best_of(args_.repetitions, [&] {
+            for (shape const& s : shapes) plan.place(s, now);
+        });
+        double const copying = best_of(args_.repetitions, [&] {
+            for (shape const& s : shapes) static_cast<void>(plan.at(s));
+        });
+        print(net.name, plan.buffers.size(), shapes, found, largest);
+        std::printf(" %9.1f %8.1f %7.1f %7.0f\n", planning, placing / each, copying / each,
+                    1e6 * own_planning / static_cast<double>(own_buffers));
+        if (higher != 0)
+            std::printf("  the bound of the common buffers is higher for %zu of %zu shapes\n", higher,
+                        shapes.size());
+        std::ostringstream report;
+        report << planned.report();
+        std::printf("  %s\n", report.str().c_str());
+        for (std::size_t i = 0; i != found.size() && csv_.is_open(); ++i)
+            csv_ << net.name << ',' << text_of(shapes[i]) << ',' << found[i].bound << ',' << found[i].one
+                 << ',' << found[i].own << ',' << largest << '\n';
+    }
+
+private:
+    template <class Work>
+    static double best_of(unsigned times, Work const& work)
+    {
+        double best = bench::milliseconds(work);
+        for (unsigned i = 1; i < times; ++i) best = std::min(best, bench::milliseconds(work));
+        return best;
+    }
+
+    /// The options for one shape, with tables in place of formulas.
+    static plan_options tabulated(bench::shaped_network const& net, symbolic_options const& options,
+                                  shape const& one)
+    {
+        plan_options made = options.at(one);
+        std::vector<byte_count> bytes, offset;
+        for (bench::shaped_network::tensor const& t : net.tensors) {
+            bytes.push_back(t.bytes.at(one));
+            offset.push_back(t.offset.at(one));
+        }
+        made.bytes = bytes;
+        made.view_offset = offset;
+        return made;
+    }
+
+    void print(char const* name, std::size_t buffers, std::vector<shape> const& shapes,
+               std::vector<outcome> found, byte_count largest) const
+    {
+        std::size_t worst = 0;
+        double bound = 0, one = 0, own = 0;
+        for (std::size_t i = 0; i != found.size(); ++i) {
+            if (found[i].gap() > found[worst].gap()) worst = i;
+            bound += static_cast<double>(found[i].bound);
+            one += static_cast<double>(found[i].one);
+            own += static_cast<double>(found[i].own);
+        }
+        double const most = found[worst].gap(),
+                     all = static_cast<double>(largest) * static_cast<double>(found.size());
+        std::sort(found.begin(), found.end(),
+                  [](outcome const& a, outcome const& b) { return a.gap() < b.gap(); });
+        std::printf("%-14s %7zu %8.3f %8.3f  %-14s %8.4f %6.4f %8.2f", name, buffers,
+                    found[found.size() / 2].gap(), most, most < 0.0005 ? "-" : text_of(shapes[worst]).c_str(),
+                    one / bound, own / bound, all / bound);
+    }
+
+    void check(char const* name, snapshot const& program, memory_plan const& plan, plan_options const& asked)
+    {
+        if (verdict const valid = check_plan(program, plan, asked); !valid) fail(name, valid.error());
+    }
+    void fail(char const* name, counterexample const& why)
+    {
+        std::ostringstream text;
+        text << why;
+        std::printf("FAILED %s: %s\n", name, text.str().c_str());
+        ++faults_;
+    }
+
+    arguments const& args_;
+    std::ofstream csv_;
+    unsigned faults_ = 0;
+};
+
 constexpr char usage[] =
-    "usage: bench_symbolic [--smoke] [--most N] [--align N] [--within N] [FILE.onnx ...]\n";
+    "usage: bench_symbolic [--smoke] [--shapes N] [--within PERCENT] [--csv FILE] [NETWORK ...]\n";
 
 } // namespace
 
@@ -138,23 +285,18 @@ int main(int count, char** words)
     try {
         if (bench::gives_help(count, words, usage)) return 0;
         arguments const args = read_arguments(count, words);
-        tally all{args.within};
-        std::printf("%-14s %16s %16s %16s %10s\n", "", "one plan", "one of its own", "lower bound", "excess");
-        for (std::string const& file : args.files) {
-#ifdef SUBLET_BENCH_READS_ONNX
-            plan_model::network const net = plan_model::read_onnx(file);
-            symbolic_options options = plan_model::as_symbolic_options(net, args.most);
-            options.alignment = args.alignment;
-            all.run(file.substr(file.find_last_of('/') + 1), plan_model::as_program(net), options);
-#else
-            throw std::runtime_error(file + ": this program was built without a reader of networks");
-#endif
-        }
-        for (unsigned seed = 0; args.files.empty() && seed != args.nets; ++seed) run_drawn(seed, args, all);
-        double const lines = detail::larger(all.lines, 1u);
-        std::printf("%u plans at one batch: excess %.3f %% in the mean, %.3f %% at worst; %u faults\n",
-                    all.lines, all.sum / lines, all.worst, all.faults);
-        return all.faults == 0 ? 0 : 1;
+        auto const networks = bench::shaped_networks();
+        for (std::string const& name : args.names)
+            if (std::none_of(networks.begin(), networks.end(),
+                             [&](auto const& net) { return net.name == name; }))
+                throw std::runtime_error("there is no network '" + name + "'");
+        comparison all(args);
+        comparison::print_head();
+        for (bench::shaped_network const& net : networks)
+            if (args.names.empty() ||
+                std::find(args.names.begin(), args.names.end(), net.name) != args.names.end())
+                all.run(net);
+        return all.faults() == 0 ? 0 : 1;
     } catch (std::exception const& e) {
         std::fprintf(stderr, "symbolic: %s\n", e.what());
         return 2;
