@@ -78,4 +78,22 @@ int main(int count, char** words)
     std::cout << '\n';
     draw("listed.svg", tasks, one_order.plan, "In the order of the list");
     draw("ideals.svg", sorted, ordered.plan, "In the best order");
+
+    listing open; // sizes that are known when it runs: which buffer lies below which is planned
+    open.step("embed").make("tokens");
+    open.step("score").read("tokens").make("scores");
+    open.step("soft").read("scores").make("weights");
+    open.step("mix").read("weights").read("tokens").make("mixed");
+    open.step("table").make("labels");
+    open.step("classify").read("mixed").read("labels").make("classes");
+    sublet::formula const length = sublet::symbol(0);
+    auto const bytes = open.by_handle([&](std::string const& name) -> sublet::formula {
+        if (name == "scores" || name == "weights") return length * length;
+        return name == "labels" ? 600 : name == "classes" ? 40 : 24 * length;
+    });
+    auto const stacked = sublet::plan_symbolic(open, {.bytes = bytes, .dims = {{"length", 4, 64}}});
+    std::cout << "any length: " << stacked << '\n';
+    for (sublet::byte_count const one : {8, 24, 48})
+        draw("length_" + std::to_string(one) + ".svg", open, stacked.plan.at(one),
+             "length " + std::to_string(one));
 }

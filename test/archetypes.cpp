@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Every planner, analysis and colouring accepts the minimal program and the minimal graph: ids that are no
 // integers, vertices without ==, edges that can be walked once only, and no copies.
+#include "affine_bytes.hpp"
 #include "archetype.hpp"
 
 #include <sublet/execution.hpp>
@@ -35,7 +36,7 @@ TEST_CASE("every planner accepts the minimal program")
     REQUIRE(handed);
     CHECK(handed.report().arena_bytes == 16);
 
-    auto const any_batch = plan_symbolic(chain, {.bytes = affine_bytes{0, 8}, .max_batch = 3});
+    auto const any_batch = plan_symbolic(chain, {.bytes = affine_bytes{0, 8}, .dims = batches(3)});
     REQUIRE(any_batch);
     CHECK(any_batch.plan.at(2).arena_bytes == std::vector<byte_count>{32});
 

@@ -9,6 +9,8 @@
 #include <sublet/testing/simulated_device.hpp>
 #include <sublet/testing/synthetic.hpp>
 
+#include "affine_bytes.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -43,7 +45,7 @@ snapshot const order_of_tasks(branches{edge_meaning::order});
 snapshot const list =
     sequence(4, 3, [](step_id s, effect_sink& sink) { branches{edge_meaning::none}.effects(+s, sink); });
 plan_options const eights{.bytes = 8};
-symbolic_options const batches{.bytes = affine_bytes{0, 8}, .max_batch = 2};
+symbolic_options const any_batch{.bytes = affine_bytes{0, 8}, .dims = batches(2)};
 
 bool is_refused(auto call)
 {
@@ -70,7 +72,7 @@ TEST_CASE("where each step runs once, control flow is refused")
 {
     using namespace sublet::detail;
     memory_plan const plan = plan_memory(list, eights).plan, any_order = plan_concurrent(list, eights).plan;
-    symbolic_plan const every_batch = plan_symbolic(list, batches).plan;
+    symbolic_plan const every_batch = plan_symbolic(list, any_batch).plan;
     table<value_id, buffer_id> const buffer_of{0, 1, 2};
     auto const kernel = [](cpu_call const&) {};
     check_runs_once("lifetimes", [](snapshot const& p) { (void)lifetimes(p); });
@@ -89,11 +91,11 @@ TEST_CASE("where each step runs once, control flow is refused")
         none.steps.resize(p.steps());
         (void)check_schedule(p, none, eights, {});
     });
-    check_runs_once("plan_symbolic", [](snapshot const& p) { (void)plan_symbolic(p, batches); });
+    check_runs_once("plan_symbolic", [](snapshot const& p) { (void)plan_symbolic(p, any_batch); });
     check_runs_once("advise_memory", [](snapshot const& p) { (void)advise_memory(p, eights); });
     check_runs_once("check_plan", [&](snapshot const& p) { (void)check_plan(p, plan, eights); });
     check_runs_once("check_plan, every batch",
-                    [&](snapshot const& p) { (void)check_plan(p, every_batch, batches); });
+                    [&](snapshot const& p) { (void)check_plan(p, every_batch, any_batch); });
     check_runs_once("check_concurrent_plan",
                     [&](snapshot const& p) { (void)check_concurrent_plan(p, any_order, eights); });
     check_runs_once("check_rewrite", [](snapshot const& p) { (void)check_rewrite(p, p); });

@@ -14,6 +14,8 @@
 #include <sublet/plan_symbolic.hpp>
 #include <sublet/planning/detail/insert_spills.hpp>
 
+#include "affine_bytes.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -96,7 +98,8 @@ std::vector<said_fact> said_facts()
              [](auto& o, value_id v) { o.pool = one_value(v, 1, o.pool); },
              [](auto& list, int v) { list.facts(v, {.pool = 1}); },
              [](auto& plan, value_id v) { return plan.offset_of(v) != no_offset && plan.pool_of(v) == 1; }},
-            {"pinned", false, [](auto& o, value_id v) { o.pinned = one_value(v, 4096, o.pinned); }, nullptr,
+            {"pinned", false, [](auto& o, value_id v) { o.pinned = one_value(v, 4096, o.pinned); },
+             [](auto& o, value_id v) { o.pinned = one_value(v, 4096, o.pinned); },
              [](auto& list, int v) { list.facts(v, {.pinned = 4096}); },
              [](auto& plan, value_id v) { return plan.offset_of(v) == 4096; }},
             {"eligible", false, [](auto& o, value_id v) { o.eligible = one_value(v, false, o.eligible); },
@@ -191,7 +194,7 @@ std::map<std::string, planner> planners()
                  return std::nullopt;
              }
              symbolic_options all{.bytes = [](value_id u) { return affine_bytes{sizes[u], 0}; },
-                                  .max_batch = 4,
+                                  .dims = batches(4),
                                   .alias_of = {-1, -1, 0}};
              if (fact != nullptr) fact->say_symbolic(all, v);
              auto const planned = plan_symbolic(program(), all);

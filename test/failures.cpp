@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Public calls where memory runs out at any of their allocations, or a callable throws at any of its calls.
+#include "affine_bytes.hpp"
 #include "counted_heap.hpp"
 #include "failing_calls.hpp"
 #include "random_program.hpp"
@@ -117,10 +118,10 @@ TEST_CASE("an analysis, a colouring and a check that run out of memory free all,
                                [](peak_reason const& why) { return std::to_string(why.bytes); }) > 2);
 }
 
-TEST_CASE("plans for every batch size, and spills, run out of memory at any allocation without a leak")
+TEST_CASE("plans for every shape, and spills, run out of memory at any allocation without a leak")
 {
     subject const s;
-    symbolic_options const symbolic{.bytes = affine_bytes{16, 24}, .max_batch = 20};
+    symbolic_options const symbolic{.bytes = affine_bytes{16, 24}, .dims = batches(20)};
     CHECK(fail_each_allocation([&] { return plan_symbolic(s.program, symbolic); },
                                [](planned_symbolic const& planned) {
                                    std::ostringstream out;

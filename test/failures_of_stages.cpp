@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // As failures.cpp, for the calls besides planners: graphs, analyses, orders, sharing, checkers, rewriting,
 // reports and executors.
+#include "affine_bytes.hpp"
 #include "failing_calls.hpp"
 #include "operations.hpp"
 
@@ -46,7 +47,6 @@
 #include <sublet/schedules.hpp>
 #include <sublet/sharing/color_graph.hpp>
 #include <sublet/sharing/color_intervals.hpp>
-#include <sublet/sharing/detail/share_symbolically.hpp>
 #include <sublet/sharing/in_place.hpp>
 #include <sublet/testing/simulated_device.hpp>
 #include <sublet/testing/synthetic.hpp>
@@ -105,7 +105,7 @@ static plan_options line_options()
 static symbolic_options affine_options()
 {
     return {.bytes = affine_bytes{8, 16},
-            .max_batch = 4,
+            .dims = batches(4),
             .role = line_options().role,
             .alias_of = line_options().alias_of};
 }
@@ -182,10 +182,6 @@ TEST_CASE("live ranges, buffers and slots run out of memory at any allocation wi
     CHECK(fail_each_allocation(
               [&] { return releases(p, g, buffers, table.buffer_of, options.role.tabulate(7)); },
               [](auto const& found) { return found.after; }) > 0);
-    planned_symbolic const symbolic = plan_symbolic(p, affine_options());
-    REQUIRE(symbolic);
-    CHECK(fail_each_allocation([&] { return share_symbolically(symbolic.plan.buffers, {.max_batch = 4}); },
-                               [](auto const& found) { return found.slot_of; }) > 0);
 }
 
 TEST_CASE("every rule of an order, and every kind of placement, runs out of memory without a leak")
@@ -253,7 +249,8 @@ TEST_CASE("each checker runs out of memory at any allocation without a leak, and
     symbolic_options const sizes = affine_options();
     symbolic_plan wrong = plan_symbolic(p, sizes).plan;
     found_same([&] { return check_plan(p, wrong, sizes); });
-    for (auto& buffer : wrong.buffers) buffer.start = {};
+    for (auto& its : wrong.stack.order) its.first_below = 0;
+    wrong.stack.below.clear();
     found_same([&] { return check_plan(p, wrong, sizes); });
     found_same([&] { return check_slots(p, {{0, 0, 0, 0, 0, 0, 0}, 1}); });
     found_same([&] { return check_rewrite(p, p, {.role = options.role}); });
@@ -436,7 +433,7 @@ TEST_CASE("what a callable of an analysis throws arrives, and nothing leaks")
     snapshot const p = line();
     CHECK(throw_at_each_call([&](auto const& poll) {
               (void)plan_symbolic(
-                  p, {.bytes = [&](value_id) { return poll(), affine_bytes{8, 16}; }, .max_batch = 4});
+                  p, {.bytes = [&](value_id) { return poll(), affine_bytes{8, 16}; }, .dims = batches(4)});
           }) >= 7);
     program_tree const tree(p);
     CHECK(throw_at_each_call([&](auto const& poll) {

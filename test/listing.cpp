@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/listing.hpp>
 
+#include "affine_bytes.hpp"
 #include "printed.hpp"
 #include "random_source.hpp"
 #include "random_views.hpp"
@@ -301,7 +302,7 @@ TEST_CASE("advice for a listing is asked with handles")
     CHECK(printed(advise_memory(list).error()).find("value 'nothing' is used at position 5 ('late')") == 0);
 }
 
-TEST_CASE("a plan for every batch takes sizes by handle")
+TEST_CASE("a plan for every shape takes sizes by handle")
 {
     struct scaled {
         affine_bytes bytes;
@@ -313,7 +314,7 @@ TEST_CASE("a plan for every batch takes sizes by handle")
     list.step("look").view(&row, &x).make(&y).read(&x);
     list.step("sum").read(&row).read(&y).make(&z, {.role = value_role::output, .name = "z"});
     auto const bytes_of = list.by_handle([](scaled const* s) { return s->bytes; });
-    auto const planned = plan_symbolic(list, {.bytes = bytes_of, .max_batch = 16});
+    auto const planned = plan_symbolic(list, {.bytes = bytes_of, .dims = batches(16)});
     REQUIRE(bool(planned));
     CHECK(planned.bytes() == 16 * 128 + 8);
     CHECK(!planned.find(&weights, 4));
@@ -327,12 +328,18 @@ TEST_CASE("a plan for every batch takes sizes by handle")
         CHECK(planned.offset_of(&row, batch) == planned.offset_of(&x, batch));
     }
     auto const half = [&](value_id v) { return v == list.id(&row) ? affine_bytes{0, 32} : affine_bytes{}; };
-    auto const lower = plan_symbolic(list, {.bytes = bytes_of, .max_batch = 16, .view_offset = half});
+    auto const lower = plan_symbolic(list, {.bytes = bytes_of, .dims = batches(16), .view_offset = half});
     CHECK(lower.offset_of(&row, 2) == lower.offset_of(&x, 2) + 64);
+    symbolic_options const all = symbolic_options_of(list, {.bytes = bytes_of, .dims = batches(16)});
+    CHECK(check_plan(list.program(), planned.plan, all));
+    CHECK(check_plan(list.program(), planned.plan.at(7), all.at(7)));
+    CHECK_THROWS_AS((void)plan_symbolic(list, {.bytes = bytes_of, .dims = batches(16), .alignment = 64}),
+                    precondition_error);
     list.pools = {{.capacity = 1000}};
-    CHECK(plan_symbolic(list, {.bytes = bytes_of, .max_batch = 16}).report().fits_up_to == 7);
+    CHECK(planned.plan.largest(0, 1, list.pools) == 7);
+    CHECK(!plan_symbolic(list, {.bytes = bytes_of, .dims = batches(16)}));
     list.step("late").read(&z).read(&late);
-    CHECK(printed(plan_symbolic(list, {.bytes = bytes_of, .max_batch = 2}).error()).find("'late'") !=
+    CHECK(printed(plan_symbolic(list, {.bytes = bytes_of, .dims = batches(2)}).error()).find("'late'") !=
           std::string::npos);
 }
 
@@ -663,13 +670,13 @@ TEST_CASE("a listing says what options say: pins, storage of its own, choices of
     CHECK(!planned.find("own"));
     CHECK(planned.plan.pool_of(list.id("c")) == 1);
     CHECK(thrown_by<precondition_error>([&] { (void)plan_symbolic(list, {.bytes = affine_bytes{8, 0}}); }) ==
-          "sublet: value 'p' is pinned, and a plan for every batch size cannot keep that");
+          "sublet: value 'c' has a choice of pools, and a plan for every shape cannot keep that");
     listing<std::string> chosen;
     chosen.step("s").make("c", {.bytes = 8});
     chosen.may_lie_in("c", 1);
     CHECK(thrown_by<precondition_error>([&] {
               (void)plan_symbolic(chosen, {.bytes = affine_bytes{8, 0}});
-          }) == "sublet: value 'c' has a choice of pools, and a plan for every batch size cannot keep that");
+          }) == "sublet: value 'c' has a choice of pools, and a plan for every shape cannot keep that");
     CHECK(thrown_by<precondition_error>([&] { list.facts("p", {.pinned = 8}); }) ==
           "sublet: the pinned offset of value 'p' is 64 in step 's', and 8 by facts()");
 }
@@ -805,7 +812,7 @@ TEST_CASE("a reader that is listed before its writer is refused by every planner
         see("plan_concurrent", plan_concurrent(of));
         see("plan_with_handoffs", plan_with_handoffs(of, {.workers = 2}));
         see("schedules", schedules(of, {.workers = 2}));
-        see("plan_symbolic", plan_symbolic(of, {.bytes = affine, .max_batch = 4}));
+        see("plan_symbolic", plan_symbolic(of, {.bytes = affine, .dims = batches(4)}));
         see("advise_memory", advise_memory(of));
         see("lifetimes", lifetimes(of));
         see("dependences", dependences(of));
@@ -905,8 +912,8 @@ TEST_CASE("what is counted may be no bytes, and is printed by its name")
     CHECK(
         printed(order(list)).find("1503 qubits as listed; proved lowest: no order goes below 1503 qubits") ==
         0);
-    CHECK(printed(plan_symbolic(list, {.bytes = affine_bytes{3, 4}, .max_batch = 2}))
-              .find("6 + 8*N qubits instead of 6 + 8*N, for") == 0);
+    CHECK(printed(plan_symbolic(list, {.bytes = affine_bytes{3, 4}, .dims = batches(2)}))
+              .find("6 + 8*N qubits instead of 6 + 8*N, for N from 1") == 0);
     auto by_id = plan_memory(list.program(), list.options());
     CHECK(printed(by_id).find("1.47 KiB") == 0);
     list.pools = {{.capacity = 1000}};
@@ -1031,7 +1038,7 @@ TEST_CASE("every planner, analysis, checker and executor takes storage that begi
         schedule_curve const timed = schedules(of, {.workers = 2});
         see_planned("schedules", timed);
         see_planned("check_schedule", check_schedule(of, timed.points.front(), {.workers = 2}));
-        see_planned("plan_symbolic", plan_symbolic(of, {.bytes = affine_bytes{8, 8}, .max_batch = 4}));
+        see_planned("plan_symbolic", plan_symbolic(of, {.bytes = affine_bytes{8, 8}, .dims = batches(4)}));
         see_planned("advise_memory", advise_memory(of));
         see_planned("lifetimes", lifetimes(of));
         see_planned("versions", versions(of));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/sublet.hpp>
 
+#include "affine_bytes.hpp"
+
 #include <doctest/doctest.h>
 
 #include <concepts>

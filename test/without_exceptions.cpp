@@ -4,6 +4,8 @@
 // prints the README's plan. With an argument it breaks a precondition: the sentence is printed before the
 // abort.
 
+#include "affine_bytes.hpp"
+
 #include <sublet/sublet.hpp>
 
 #include <csignal>
@@ -58,7 +60,7 @@ int main(int count, char**)
     if (!sublet::plan_concurrent(list)) return failed("plan_concurrent");
     if (!sublet::plan_with_handoffs(list, {.workers = 2})) return failed("plan_with_handoffs");
     if (!sublet::plan_flow(list)) return failed("plan_flow");
-    if (!sublet::plan_symbolic(program, {.bytes = sublet::affine_bytes{8, 4}, .max_batch = 8}))
+    if (!sublet::plan_symbolic(program, {.bytes = affine_bytes{8, 4}, .dims = batches(8)}))
         return failed("plan_symbolic");
     if (!sublet::advise_memory(program, options)) return failed("advise_memory");
     options.order = sublet::order(program, options).order;

@@ -200,7 +200,8 @@ std::vector<std::string> listed_modes(listed_case const& c)
     std::vector<std::string> modes;
     for (std::string const& mode : plan_modes()) {
         bool const runs = mode.find("--run") != mode.npos, is_ordered = mode.find("ORDER") != mode.npos;
-        if ((runs ? !without : !with) && !is_ordered) modes.push_back("FILE " + mode);
+        bool const is_of_range = mode.find("--dim") != mode.npos; // which is refused before a damage is found
+        if ((runs ? !without : !with) && !is_ordered && !is_of_range) modes.push_back("FILE " + mode);
     }
     return modes;
 }

@@ -34,8 +34,8 @@ std::vector<std::string> plan_modes();
 std::string mistake_in_plan(std::vector<std::string> const& words, outcome const& result,
                             std::optional<model_facts> const& known);
 
-/// A refusal of --symbolic, which is right for a valid model as well: the program names a size of which it
-/// does not know how it depends on the batch.
+/// A refusal that is right for a valid model as well: it has no such dimension, or another structure for
+/// other sizes of it, or a header would not hold all values.
 bool is_unsized(std::vector<std::string> const& words, outcome const& result);
 
 /// Ways to call a program on a file; the memory limit is small, because a damaged file may ask for much.

@@ -4,6 +4,7 @@
 
 #include "../command_line.hpp"
 #include "network.hpp"
+#include "open_dimensions.hpp"
 #include "read_model.hpp"
 #include "tflm_plan.hpp"
 
@@ -18,9 +19,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 #if __has_include(<unistd.h>)
 #include <unistd.h>
 #endif
@@ -28,9 +32,9 @@
 namespace plan_model {
 
 inline constexpr char usage[] =
-    "usage: plan_model MODEL [--dim NAME=N]... [--value INPUT=N]... [--strict] [--inline]\n"
+    "usage: plan_model MODEL [--dim NAME=N|LEAST:MOST]... [--value INPUT=N]... [--strict] [--inline]\n"
     "                  [--order WORD|FILE] [--align N] [--in-place WORD]\n"
-    "                  [--symbolic N_MAX | --capacity BYTES]\n"
+    "                  [--capacity BYTES]\n"
     "                  [--semantics sequential|concurrent\n"
     "                   [--strategy offsets|slots | --handoffs [--workers N]]]\n"
     "                  [--html FILE [--before]] [--svg FILE] [--dot FILE] [--csv FILE] [--values FILE]\n"
@@ -44,6 +48,13 @@ inline constexpr char usage[] =
     "  --dim NAME=N       the size of a dimension that the file leaves open, by its name or as "
     "INPUT:AXIS=N.\n"
     "                     A single open dimension, if it is the first of its inputs, is a batch of 1\n"
+    "  --dim NAME=LEAST:MOST, --dim NAME=LEAST:MOST:STRIDE\n"
+    "                     all sizes from LEAST to MOST, those that are STRIDE apart: one plan for every "
+    "shape,\n"
+    "                     with formulas. INPUT:AXIS=LEAST:MOST also opens a dimension that the file "
+    "declares\n"
+    "                     with a number. A size that is no formula is read from the file at each shape\n"
+    "  --dim NAME=OTHER   this dimension has the sizes of OTHER, which another --dim gives\n"
     "  --value INPUT=N    what all elements of an input are, if sizes or branches depend on them\n"
     "  --strict           refuse a file of which a result has no known size (default: it is left out, with "
     "a\n"
@@ -71,10 +82,6 @@ inline constexpr char usage[] =
     "  --capacity BYTES   print what to spill to fit this capacity, by copies out and back or by running a\n"
     "                     node again that is known to be a function of its operands; exit status 1 if it\n"
     "                     does not fit even so\n"
-    "  --symbolic N_MAX   one plan with formulas for every batch size N from 1 to N_MAX. The batch is the\n"
-    "                     dimension of the inputs that has the size given as batch in the model's\n"
-    "                     metadata, or else the first one. Unless each value is known to have a fixed size\n"
-    "                     or one that is a multiple of N, the model is refused by the name of a value\n"
     "  --semantics WORD   sequential: one node after the other (default); concurrent: a node may run as\n"
     "                     soon as its operands are computed, and the plan holds for every such order\n"
     "  --strategy WORD    what a concurrent plan assigns: offsets in an arena (default), or slots,\n"
@@ -117,9 +124,11 @@ inline constexpr char usage[] =
     "  --quiet            print only errors\n"
     "  --version          print the name and the version\n"
     "\n"
-    "Weights, constants and inputs of the graph lie outside of the plan. Graphs inside If, Loop and Scan lie in\n"
+    "Weights, constants and inputs of the graph lie outside of the plan. Graphs inside If, Loop and Scan lie "
+    "in\n"
     "the same arena: branches share bytes, and what one iteration hands to the next is in place or copied\n"
-    "(copies: of all bindings). With --semantics concurrent, --order, --capacity or a header such a node is one\n"
+    "(copies: of all bindings). With ranges, --semantics concurrent, --order, --capacity or a header it is "
+    "one\n"
     "step, with an arena of its own inside. Results without a known size are left out (left_out), by name.\n"
     "\n"
     "Exit status: 0; 1 if the plan could not be verified, the runs differ, or the capacity is exceeded;\n"
@@ -157,9 +166,9 @@ struct arguments {
     std::string header, c_header, tflm;                              ///< also file names
     sublet::byte_count alignment = 1;
     sublet::byte_count capacity = 0;  ///< 0: unlimited
-    sublet::byte_count max_batch = 0; ///< 0: one plan for the batch size of the file
     bool in_place = true;
     model_options reading = {.pairs = in_place_pairs::operators};
+    std::vector<dimension_range> ranges; ///< not empty: one plan for all of these sizes
     bool concurrent = false, slots = false, handoffs = false;
     std::size_t workers = 0; ///< 0: one per node
     bool run = false;
@@ -222,6 +231,36 @@ inline std::pair<std::string, std::int64_t> read_named_number(std::string const&
     return {words.substr(0, equal), number};
 }
 
+/// LEAST:MOST or LEAST:MOST:STRIDE after the last `=`, if there is a colon.
+///
+/// Throws: input_error.
+inline std::optional<dimension_range> read_range(std::string const& words)
+{
+    auto const equal = words.rfind('=');
+    if (equal == std::string::npos || words.find(':', equal) == std::string::npos) return std::nullopt;
+    constexpr std::int64_t most = std::int64_t{1} << 40;
+    std::int64_t numbers[3] = {0, 0, 1};
+    std::size_t read = 0;
+    char const *at = words.data() + equal + 1, *const end = words.data() + words.size();
+    for (bool goes_on = true; goes_on;) {
+        std::int64_t number = 0;
+        auto const [last, error] = std::from_chars(at, end, number);
+        goes_on = last != end && *last == ':';
+        if (equal == 0 || read == 3 || error != std::errc{} || (last != end && !goes_on) || number < 1 ||
+            number > most)
+            throw input_error(
+                "option --dim has a range NAME=LEAST:MOST or NAME=LEAST:MOST:STRIDE of whole numbers "
+                "from 1 on, not " +
+                quoted(words));
+        numbers[read++] = number;
+        at = last + 1;
+    }
+    if (numbers[0] > numbers[1])
+        throw input_error("option --dim has a range of which the least size is above the most: " +
+                          quoted(words));
+    return dimension_range{words.substr(0, equal), numbers[0], numbers[1], numbers[2]};
+}
+
 /// Throws: input_error.
 inline given_dimension read_dimension(std::string const& words)
 {
@@ -236,6 +275,53 @@ inline given_value read_value(std::string const& words)
     constexpr auto most = std::numeric_limits<std::int64_t>::max();
     auto const [name, element] = read_named_number("--value", "INPUT=N", words, -most, most);
     return {name, element};
+}
+
+/// NAME=OTHER, where another option --dim gives the sizes of OTHER: both are one dimension.
+///
+/// Throws: input_error, also if none gives it.
+inline void join_dimension(arguments& args, std::string const& words)
+{
+    auto const equal = words.rfind('=');
+    std::string const name = words.substr(0, equal), other = words.substr(equal + 1);
+    auto is_other = [&](auto const& given) { return given.where == other; };
+    auto const range = std::find_if(args.ranges.begin(), args.ranges.end(), is_other);
+    if (range != args.ranges.end()) return range->also.push_back(name);
+    auto const given = std::find_if(args.reading.dimensions.begin(), args.reading.dimensions.end(), is_other);
+    if (given != args.reading.dimensions.end()) args.reading.dimensions.push_back({name, given->size});
+    else args.reading.dimensions.push_back(read_dimension(words)); // which refuses it
+}
+
+/// `joined`: what comes last, as it names another dimension.
+///
+/// Throws: input_error.
+inline void add_dimension(arguments& args, std::string const& words, std::vector<std::string>& joined)
+{
+    auto const equal = words.rfind('=');
+    bool const is_named = equal != std::string::npos && equal != 0 && equal + 1 != words.size() &&
+                          std::string_view("-:0123456789").find(words[equal + 1]) == std::string_view::npos;
+    if (is_named) return joined.push_back(words);
+    std::optional<dimension_range> range = read_range(words);
+    if (!range) args.reading.dimensions.push_back(read_dimension(words));
+    else args.ranges.push_back(std::move(*range));
+}
+
+/// A dimension with a range has no other size, and no second range.
+///
+/// Throws: input_error.
+inline void expect_single_ranges(arguments const& args)
+{
+    std::vector<std::string> names;
+    for (dimension_range const& range : args.ranges) {
+        names.push_back(range.where);
+        names.insert(names.end(), range.also.begin(), range.also.end());
+    }
+    for (std::string const& name : names)
+        if (std::count(names.begin(), names.end(), name) != 1 ||
+            std::any_of(args.reading.dimensions.begin(), args.reading.dimensions.end(),
+                        [&](given_dimension const& given) { return given.where == name; }))
+            throw input_error("option --dim is given twice for dimension " + quoted(name) +
+                              ", and one is a range");
 }
 
 /// Throws: input_error.
@@ -254,6 +340,7 @@ inline arguments read_arguments(int count, char const* const* words)
     arguments args;
     bool has_model = false, has_pairs = false, has_alignment = false;
     std::string only_with_run, only_if_concurrent; // the last such option
+    std::vector<std::string> joined;               // --dim NAME=OTHER
     for (command_line::reader<input_error> reader(count, words, usage); reader.next();) {
         std::string const& word = reader.name();
         auto operand = [&] { return reader.operand(); };
@@ -273,7 +360,7 @@ inline arguments read_arguments(int count, char const* const* words)
         else if (word == "--tflm") args.tflm = operand();
         else if (word == "--run") args.run = true;
         else if (word == "--json") args.json = true;
-        else if (word == "--dim") args.reading.dimensions.push_back(read_dimension(operand()));
+        else if (word == "--dim") add_dimension(args, operand(), joined);
         else if (word == "--value") args.reading.values.push_back(read_value(operand()));
         else if (word == "--strict") args.reading.is_strict = true;
         else if (word == "--inline") args.reading.inlines_functions = true;
@@ -296,8 +383,6 @@ inline arguments read_arguments(int count, char const* const* words)
             has_alignment = true;
         } else if (word == "--capacity") {
             args.capacity = read_byte_count(word, operand());
-        } else if (word == "--symbolic") {
-            args.max_batch = read_number(word, operand());
         } else if (word == "--limit") {
             args.limit = read_byte_count(word, operand());
             only_with_run = word;
@@ -314,6 +399,7 @@ inline arguments read_arguments(int count, char const* const* words)
         }
     }
     if (args.help || args.version) return args;
+    for (std::string const& names : joined) join_dimension(args, names);
     if (!has_model) throw input_error("no model is given (see --help)");
     if (!args.run && !only_with_run.empty())
         throw input_error("option " + only_with_run + " is about a run: it needs --run (see --help)");
@@ -323,15 +409,16 @@ inline arguments read_arguments(int count, char const* const* words)
         throw input_error("option --before is about a page: it needs --html (see --help)");
     if (args.workers != 0 && !args.handoffs)
         throw input_error("option --workers is about waiting: it needs --handoffs (see --help)");
-    if (args.capacity != 0 &&
-        (args.concurrent || args.run || args.json || args.max_batch != 0 || args.has_files_of_plan()))
+    if (args.capacity != 0 && (args.concurrent || args.run || args.json || args.has_files_of_plan()))
         throw input_error(
             "option --capacity prints advice: it does not go with runs, files of one plan, --json, "
-            "--symbolic or --semantics concurrent");
-    if (args.max_batch != 0 && (args.concurrent || args.run || args.has_files_of_plan()))
-        throw input_error(
-            "option --symbolic is about every batch: it does not go with runs, files of one plan "
             "or --semantics concurrent");
+    expect_single_ranges(args);
+    if (!args.ranges.empty() &&
+        (args.concurrent || args.run || args.capacity != 0 || args.has_files_of_plan()))
+        throw input_error(
+            "option --dim has a range, which is about every shape: it does not go with runs, files of one "
+            "plan, --capacity or --semantics concurrent");
     if (args.slots && args.handoffs)
         throw input_error("option --handoffs makes offsets: it does not go with --strategy slots");
     if (args.concurrent && !(args.order.empty() && args.why_peak.empty()))
@@ -344,10 +431,10 @@ inline arguments read_arguments(int count, char const* const* words)
                            : args.slots  ? "--strategy slots"
                                          : "--semantics concurrent"));
     if (!args.tflm.empty()) {
-        if (args.concurrent || args.max_batch != 0 || args.capacity != 0 ||
+        if (args.concurrent || !args.ranges.empty() || args.capacity != 0 ||
             !(args.order.empty() || args.order == "file"))
             throw input_error("option --tflm writes one plan for the order of the file: it does not go with "
-                              "--symbolic, --capacity, --semantics concurrent or another --order");
+                              "ranges of --dim, --capacity, --semantics concurrent or another --order");
         if (!has_pairs) args.in_place = false;
         args.reading.is_micro = true;
         args.reading.has_views = args.in_place; // otherwise off stops only pairs

@@ -566,154 +566,12 @@ void write_standard_pairs()
     save_with("pair_softmax_first.onnx", softmax(13), "axis", 0);
 }
 
-/// Networks for --symbolic. Each reads x and makes r, of one element where its size does not matter.
+/// Networks that are declared for one batch. Each reads x and makes r.
 model_builder of_batch(dims of_x, dims of_r)
 {
     model_builder d(13);
     d.input("x", of_x).output("r", of_r);
     return d;
-}
-
-void set_int(onnx::NodeProto& node, char const* name, std::int64_t number)
-{
-    auto& a = *node.add_attribute();
-    a.set_name(name);
-    a.set_type(onnx::AttributeProto::INT);
-    a.set_i(number);
-}
-
-/// Standard operators of which one operand determines the size of the result: here it is the shape of x.
-/// A graph input takes the place of the others.
-void write_sized_by_shape()
-{
-    struct {
-        char const* type;
-        int operands;
-        std::initializer_list<int> sizing;
-    } const operators[] = {
-        {"AffineGrid", 2, {1}},
-        {"BlackmanWindow", 1, {0}},
-        {"CenterCropPad", 2, {1}},
-        {"Col2Im", 3, {1, 2}},
-        {"Compress", 2, {1}},
-        {"ConstantOfShape", 1, {0}},
-        {"DFT", 3, {1, 2}},
-        {"Expand", 2, {1}},
-        {"HammingWindow", 1, {0}},
-        {"HannWindow", 1, {0}},
-        {"MaxUnpool", 3, {2}},
-        {"MelWeightMatrix", 5, {0, 1}},
-        {"NonMaxSuppression", 5, {0, 1, 2, 3, 4}},
-        {"NonZero", 1, {0}},
-        {"OneHot", 3, {1}},
-        {"Pad", 4, {1, 3}},
-        {"Range", 3, {0, 1, 2}},
-        {"ReduceL1", 2, {1}},
-        {"ReduceL2", 2, {1}},
-        {"ReduceLogSum", 2, {1}},
-        {"ReduceLogSumExp", 2, {1}},
-        {"ReduceMax", 2, {1}},
-        {"ReduceMean", 2, {1}},
-        {"ReduceMin", 2, {1}},
-        {"ReduceProd", 2, {1}},
-        {"ReduceSum", 2, {1}},
-        {"ReduceSumSquare", 2, {1}},
-        {"Resize", 4, {1, 2, 3}},
-        {"STFT", 4, {1, 3}},
-        {"Slice", 5, {1, 2, 3, 4}},
-        {"Split", 2, {1}},
-        {"Tile", 2, {1}},
-        {"TopK", 2, {1}},
-        {"Unique", 1, {0}},
-        {"Upsample", 2, {1}},
-    };
-    for (auto const& o : operators)
-        for (int at : o.sizing) {
-            model_builder d = of_batch({3, 4}, {1});
-            d.input("w", {1}).shape("s", {2}, onnx::TensorProto::INT64);
-            d.node("Shape", {"x"}, {"s"});
-            auto& node = d.node(o.type, {}, {"r"});
-            for (int i = 0; i != o.operands; ++i) node.add_input(i == at ? "s" : "w");
-            save((numbered(std::string("sized_") + o.type + '_', at) + ".onnx").c_str(), d.bytes());
-        }
-}
-
-/// Numbers computed from shapes that determine a size after some steps, or are only data.
-void write_shapes_as_data()
-{
-    int const integer = onnx::TensorProto::INT64;
-    // A token for each element of the batch.
-    model_builder token = of_batch({3, 4, 8}, {3, 5, 8});
-    store(token, "zero", {}, integer, std::string(8, '\0'));
-    store(token, "axes", {1}, integer, std::string(8, '\0'));
-    for (char const* one : {"one", "eight"})
-        store(token, one, {1}, integer, (*one == 'o' ? '\1' : '\10') + std::string(7, '\0'));
-    store(token, "w", {1, 1, 8}, onnx::TensorProto::FLOAT);
-    token.shape("s", {3}, integer)
-        .shape("n", {}, integer)
-        .shape("n1", {1}, integer)
-        .shape("to", {3}, integer);
-    token.shape("tok", {3, 1, 8});
-    token.node("Shape", {"x"}, {"s"}).set_name("the shape");
-    token.node("Gather", {"s", "zero"}, {"n"});
-    token.node("Unsqueeze", {"n", "axes"}, {"n1"});
-    token.node("Concat", {"n1", "one", "eight"}, {"to"});
-    token.node("Expand", {"w", "to"}, {"tok"});
-    set_int(token.node("Concat", {"tok", "x"}, {"r"}), "axis", 1);
-    save("batch_token.onnx", token.bytes());
-
-    // The mean of x over the elements of its shape is data; that of a weight is a constant shape.
-    model_builder data = of_batch({3, 4}, {3, 4});
-    data.shape("s", {2}, integer).shape("f", {2}).shape("g", {1}).shape("m", {3, 4});
-    store(data, "v", {1}, onnx::TensorProto::FLOAT), store(data, "w", {5}, onnx::TensorProto::FLOAT);
-    data.shape("of_w", {1}, integer).shape("e", {5});
-    data.node("Shape", {"x"}, {"s"});
-    data.node("Cast", {"s"}, {"f"});
-    set_int(data.node("ReduceMax", {"f"}, {"g"}), "keepdims", 1);
-    data.node("Mul", {"x", "g"}, {"m"});
-    data.node("Shape", {"w"}, {"of_w"});
-    data.node("Expand", {"v", "of_w"}, {"e"});
-    data.node("Relu", {"m"}, {"r"});
-    save("batch_data.onnx", data.bytes());
-
-    // The number of elements, summed from data, is a size as well.
-    model_builder count = of_batch({3, 4}, {1});
-    count.shape("b", {3, 4}).shape("n", {1, 1}).shape("k", {1});
-    count.node("Sign", {"x"}, {"b"});
-    count.node("ReduceSum", {"b"}, {"n"});
-    count.node("Cast", {"n"}, {"k"});
-    count.node("ConstantOfShape", {"k"}, {"r"});
-    save("batch_count.onnx", count.bytes());
-
-    for (bool is_function : {false, true}) { // what is within is not looked at
-        model_builder within = of_batch({3, 4}, {1});
-        within.input("c", {}, onnx::TensorProto::BOOL).shape("s", {2}, integer);
-        within.node("Shape", {"x"}, {"s"});
-        if (is_function) {
-            within.add_function("Abs");
-            within.node("Abs", {"s"}, {"r"});
-        } else {
-            auto& branch = *within.node("If", {"c"}, {"r"}).add_attribute();
-            branch.set_name("then_branch");
-            branch.set_type(onnx::AttributeProto::GRAPH);
-            add_node(*branch.mutable_g(), "ConstantOfShape", {"s"}, {"t"});
-            branch.mutable_g()->add_output()->set_name("t");
-        }
-        save(is_function ? "batch_function.onnx" : "batch_branch.onnx", within.bytes());
-    }
-
-    // A target that is computed: the elements of r are those of x, but where the batch is is not known.
-    for (bool is_multiplied : {false, true}) {
-        model_builder target = of_batch({3, 4}, {4, 3});
-        target.shape("s", {2}, integer).shape("t", {2}, integer).shape("a", {3, 4}).shape("v", {4, 3});
-        target.node("Shape", {"x"}, {"s"});
-        target.node("ReverseSequence", {"s"}, {"t"});
-        target.node("Neg", {"x"}, {"a"});
-        target.node("Reshape", {"a", "t"}, {"v"});
-        target.node(is_multiplied ? "MatMul" : "Relu", {"v"}, {"r"});
-        if (is_multiplied) target.graph().mutable_node(4)->add_input("v");
-        save(is_multiplied ? "batch_target_used.onnx" : "batch_target.onnx", target.bytes());
-    }
 }
 
 /// Where the batch is in a shape, if another dimension has its size by chance.
@@ -746,24 +604,6 @@ void write_batch_dimensions()
     chance.node("Relu", {"c"}, {"r"});
     save("batch_chance.onnx", chance.bytes());
 
-    model_builder constant = of_batch({1, 4}, {2, 4}); // a row that is no batch
-    constant.shape("row", {1, 4});
-    constant.node("Constant", {}, {"row"});
-    set_int(constant.node("Concat", {"x", "row"}, {"r"}), "axis", 0);
-    save("batch_row.onnx", constant.bytes());
-
-    auto save_inputs = [](char const* file, dims of_x, dims of_y) {
-        model_builder d = of_batch(of_x, of_x).input("y", of_y);
-        d.node("Relu", {"x"}, {"r"});
-        save(file, d.bytes());
-    };
-    save_inputs("batch_of_two.onnx", {1, 4}, {1, 8});
-    save_inputs("batch_unequal.onnx", {1, 4}, {8, 4});
-    model_builder stated = of_batch({4, 4}, {4, 4});
-    stated.node("Relu", {"x"}, {"r"});
-    auto& batch = *stated.model.add_metadata_props();
-    batch.set_key("batch"), batch.set_value("4");
-    save("batch_stated.onnx", stated.bytes());
     model_builder pair = of_batch({4, 2}, {4, 2}); // y is the same for every batch
     pair.input("y", {1, 2}).shape("b", {1, 2}).shape("c", {4, 2});
     pair.node("Neg", {"y"}, {"b"});
@@ -1243,8 +1083,6 @@ int main(int count, char** words)
     save("nested.onnx", nested(99).bytes()); // plus the graph around them
     save("nested_too_deep.onnx", nested(100).bytes());
     write_standard_pairs();
-    write_sized_by_shape();
-    write_shapes_as_data();
     write_batch_dimensions();
     write_recomputable();
     write_open();

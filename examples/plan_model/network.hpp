@@ -7,7 +7,6 @@
 
 #include <sublet/analysis/program_tree.hpp>
 #include <sublet/core/plan.hpp>
-#include <sublet/core/symbolic_plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/snapshot.hpp>
 
@@ -48,7 +47,6 @@ struct network_value {
     sublet::value_role role = sublet::value_role::intermediate;
     sublet::value_id alias_of = sublet::no_value;
     sublet::node_id producer = sublet::no_node; ///< none: a graph input or an initializer
-    sublet::affine_bytes of_any_batch = sublet::affine_bytes::unknown(); ///< if known
     bool is_bound = false; ///< of a body: each iteration copies into it
 };
 
@@ -73,7 +71,6 @@ struct network {
     std::vector<value_type> types;     ///< by value
     std::vector<sublet::value_id> tensors; ///< by number in a TensorFlow Lite file; `no_value`: not used
     std::size_t results = 0;               ///< number of values that operations produce
-    std::string not_for_any_batch;         ///< why sizes for other batches are unknown; empty: they are known
     std::vector<std::string> remarks;      ///< parts of the network that the plan does not cover
     std::vector<unsized_result> unsized;   ///< ascending by value
 
@@ -154,18 +151,6 @@ inline sublet::plan_options as_options(network const& net, plan_settings const& 
     options.in_place = settings.in_place;
     options.order = settings.order;
     return options;
-}
-
-/// Options for any batch size up to a maximum. They refer to the network.
-///
-/// Throws: input_error, naming the first value of which the size for other batches is not known.
-inline sublet::symbolic_options as_symbolic_options(network const& net, sublet::byte_count max_batch)
-{
-    if (!net.not_for_any_batch.empty()) throw input_error(net.not_for_any_batch);
-    return {.bytes = [&net](auto v) { return net.values[v].of_any_batch; },
-            .max_batch = max_batch,
-            .role = [&net](auto v) { return net.values[v].role; },
-            .alias_of = [&net](auto v) { return net.values[v].alias_of; }};
 }
 
 /// A name from a file, without line breaks.

@@ -5,7 +5,9 @@
 
 #include "open_dimensions.hpp"
 
+#include "known_elements.hpp"
 #include "network.hpp"
+#include "standard_operators.hpp"
 
 #include <onnx/onnx_pb.h>
 
@@ -15,6 +17,7 @@
 #include <map>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 
 namespace plan_model {
 namespace {
@@ -35,10 +38,75 @@ std::string shown(std::string const& name)
     return text.substr(1, text.size() - 2);
 }
 
+/// The graph and those inside of its nodes.
+std::vector<onnx::GraphProto*> all_graphs(onnx::GraphProto& graph)
+{
+    std::vector<onnx::GraphProto*> graphs{&graph};
+    for (std::size_t i = 0; i != graphs.size(); ++i) // grows during the loop
+        for (auto& node : *graphs[i]->mutable_node())
+            for (auto& a : *node.mutable_attribute()) {
+                if (a.has_g()) graphs.push_back(a.mutable_g());
+                for (auto& inner : *a.mutable_graphs()) graphs.push_back(&inner);
+            }
+    return graphs;
+}
+
+/// A target of a Reshape that says all sizes, the first of which is `size`: -1 takes its place.
+bool loosen(std::vector<std::int64_t>& target, std::int64_t size)
+{
+    if (target.empty() || target.front() != size ||
+        std::any_of(target.begin(), target.end(), [](std::int64_t d) { return d <= 0; }))
+        return false;
+    target.front() = -1;
+    return true;
+}
+
+/// Does so with constant targets that nothing but Reshape reads, and returns how many of these nodes there
+/// are.
+std::size_t loosen_targets(onnx::ModelProto& model, std::int64_t size)
+{
+    onnx::GraphProto& graph = *model.mutable_graph();
+    standard_operators const standard(model);
+    std::map<std::string_view, std::size_t> reshapes; // by the name of the target
+    std::unordered_set<std::string_view> others;      // names that are read otherwise
+    std::size_t found = 0;
+    for (auto const& v : graph.output()) others.insert(v.name());
+    for (onnx::GraphProto* const g : all_graphs(graph))
+        for (auto& node : *g->mutable_node()) {
+            bool const is_reshape = g == &graph && standard.contains(node) && node.op_type() == "Reshape";
+            for (int i = 0; i != node.input_size(); ++i)
+                if (is_reshape && i == 1) ++reshapes[node.input(1)];
+                else others.insert(node.input(i));
+            for (auto& a : *node.mutable_attribute())
+                if (is_reshape && a.name() == "shape") { // before version 5
+                    std::vector<std::int64_t> target(a.ints().begin(), a.ints().end());
+                    if (loosen(target, size)) a.set_ints(0, -1), ++found;
+                }
+        }
+    auto loosen_stored = [&](std::string const& name, onnx::TensorProto& stored) {
+        auto const readers = reshapes.find(name);
+        if (readers == reshapes.end() || others.count(name) != 0) return;
+        auto known = elements_of(stored);
+        if (!known || !loosen(known->whole, size)) return;
+        std::string const kept = stored.name();
+        stored = as_tensor(*known);
+        stored.set_name(kept);
+        found += readers->second;
+    };
+    for (auto& t : *graph.mutable_initializer()) loosen_stored(t.name(), t);
+    for (auto& node : *graph.mutable_node())
+        if (standard.constant_of(node) != nullptr)
+            for (auto& a : *node.mutable_attribute())
+                if (a.name() == "value") loosen_stored(node.output(0), *a.mutable_t());
+    return found;
+}
+
 class dimension_setter {
 public:
-    dimension_setter(std::string const& file, onnx::GraphProto& graph) : file_(file), graph_(graph)
+    dimension_setter(std::string const& file, onnx::ModelProto& model)
+        : file_(file), model_(model), graph_(*model.mutable_graph())
     {
+        onnx::GraphProto const& graph = graph_;
         for (auto const& t : graph.initializer()) stored_.insert(t.name());
         for (auto const& t : graph.sparse_initializer()) stored_.insert(t.values().name());
     }
@@ -46,8 +114,10 @@ public:
     set_dimensions set(std::vector<given_dimension> const& all)
     {
         drop_names_of_none();
-        find_open();
         set_dimensions done;
+        for (given_dimension const& given : all)
+            if (given.is_of_range) open_declared(given.where, done);
+        find_open();
         for (given_dimension const& given : all) set_given(given);
         done.is_any_set = !all.empty();
         find_open();
@@ -134,17 +204,71 @@ private:
         set_axis(given);
     }
 
-    void set_axis(given_dimension const& given)
+    /// The name in INPUT:AXIS, empty if it is none, and the axis.
+    static std::pair<std::string, int> input_and_axis(std::string const& where)
     {
-        auto const colon = given.where.rfind(':');
+        auto const colon = where.rfind(':');
         std::string_view const digits =
-            colon == std::string::npos ? std::string_view{} : std::string_view(given.where).substr(colon + 1);
+            colon == std::string::npos ? std::string_view{} : std::string_view(where).substr(colon + 1);
         int axis = -1;
         auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), axis);
         bool const is_axis = !digits.empty() && error == std::errc{} && end == digits.data() + digits.size();
-        std::string const name = given.where.substr(0, is_axis ? colon : 0);
-        auto const input = std::find_if(graph_.mutable_input()->begin(), graph_.mutable_input()->end(),
-                                        [&](auto const& v) { return is_axis && v.name() == name; });
+        return {where.substr(0, is_axis ? colon : 0), axis};
+    }
+
+    auto find_input(std::string const& name)
+    {
+        return std::find_if(graph_.mutable_input()->begin(), graph_.mutable_input()->end(),
+                            [&](auto const& v) { return !name.empty() && v.name() == name; });
+    }
+
+    /// Opens the dimension if the file declares it with a number, and with it what is declared of results.
+    void open_declared(std::string const& where, set_dimensions& done)
+    {
+        auto const [name, axis] = input_and_axis(where);
+        auto const input = find_input(name);
+        if (input == graph_.mutable_input()->end()) return;
+        auto* const dims = dimensions_of(*input);
+        if (dims == nullptr || axis < 0 || axis >= dims->size() || !dims->Get(axis).has_dim_value()) return;
+        std::string const text = "axis " + std::to_string(axis) + " of input " + quoted(name);
+        if (stored_.count(name) != 0)
+            refuse(text + " is open in no run: the file stores the elements of the input");
+        std::int64_t const declared = dims->Get(axis).dim_value();
+        dims->Mutable(axis)->clear_value();
+        open_results(name, done.opened);
+        if (axis != 0) return;
+        if (std::size_t const targets = loosen_targets(model_, declared); targets != 0)
+            done.loosened.push_back(
+                file_ + ": " + text + " is declared as " + std::to_string(declared) + ", and " +
+                std::to_string(targets) + (targets == 1 ? " Reshape is" : " nodes Reshape are") +
+                " for this size alone: the first dimension of what they make is taken to follow");
+    }
+
+    /// Declared sizes of results, also in graphs inside, may be those of one size of an input.
+    void open_results(std::string const& input, std::unordered_set<std::string>& opened)
+    {
+        std::unordered_set<std::string_view> given(stored_.begin(), stored_.end());
+        for (auto const& v : graph_.input())
+            if (v.name() != input) given.insert(v.name());
+        for (onnx::GraphProto* const g : all_graphs(graph_)) {
+            for (auto* const list : {g->mutable_output(), g->mutable_value_info(), g->mutable_input()})
+                for (auto& declared : *list)
+                    if (auto* const dims = dimensions_of(declared);
+                        dims != nullptr &&
+                        (g != &graph_ || (list != g->mutable_input() && given.count(declared.name()) == 0))) {
+                        bool const is_full = std::all_of(
+                            dims->begin(), dims->end(), [](dimension const& d) { return d.has_dim_value(); });
+                        if (g == &graph_ && is_full) opened.insert(declared.name());
+                        for (auto& d : *dims)
+                            if (d.has_dim_value()) d.clear_value();
+                    }
+        }
+    }
+
+    void set_axis(given_dimension const& given)
+    {
+        auto const [name, axis] = input_and_axis(given.where);
+        auto const input = find_input(name);
         if (input == graph_.mutable_input()->end())
             refuse("no dimension is named " + quoted(given.where) + what_is_open());
         auto* const dims = dimensions_of(*input);
@@ -187,6 +311,7 @@ private:
     }
 
     std::string const& file_;
+    onnx::ModelProto& model_;
     onnx::GraphProto& graph_;
     std::unordered_set<std::string> stored_; // initializers, which give an input its shape
     std::vector<open_dimension> open_;
@@ -198,7 +323,7 @@ private:
 set_dimensions set_open_dimensions(std::string const& file, onnx::ModelProto& model,
                                    std::vector<given_dimension> const& given)
 {
-    return dimension_setter(file, *model.mutable_graph()).set(given);
+    return dimension_setter(file, model).set(given);
 }
 
 } // namespace plan_model

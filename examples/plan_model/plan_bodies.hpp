@@ -8,8 +8,8 @@
 ///     are
 ///                                          in place where they can be, and each copy that remains is counted
 ///
-/// For plans that are not of one order (every schedule, another order, any batch) an operation is one step:
-/// its graphs are planned by themselves, and their arena is a value of that step, `scratch`.
+/// For plans that are not of one order and one shape (every schedule, another order, any shape) an operation
+/// is one step: its graphs are planned by themselves, and their arena is a value of that step, `scratch`.
 
 #include "network.hpp"
 
@@ -173,12 +173,8 @@ inline void add_scratch(std::string const& file, network& net, plan_settings con
         net.remarks.push_back(file + ": " + op.label + " is one step here: the graphs inside have " +
                               std::to_string(bytes) + " bytes of their own");
         op.scratch = static_cast<sublet::value_id>(net.values.size());
-        net.values.push_back({"graphs inside " + op.label,
-                              bytes,
-                              sublet::value_role::intermediate,
-                              sublet::no_value,
-                              static_cast<sublet::node_id>(n),
-                              {bytes, 0}});
+        net.values.push_back({"graphs inside " + op.label, bytes, sublet::value_role::intermediate,
+                              sublet::no_value, static_cast<sublet::node_id>(n)});
         net.types.emplace_back();
     }
 }

@@ -6,12 +6,13 @@
 #include "program.hpp"
 
 #include "../written_file.hpp"
-#include "any_batch.hpp"
+#include "any_shape.hpp"
 #include "arguments.hpp"
 #include "choose_order.hpp"
 #include "list_values.hpp"
 #include "network.hpp"
 #include "plan_bodies.hpp"
+#include "plan_shapes.hpp"
 #include "print_advice.hpp"
 #include "read_model.hpp"
 #include "run_modes.hpp"
@@ -141,19 +142,26 @@ void write_headers(arguments const& args, network const& net, sublet::memory_pla
                    [&](auto& to) { write_c_header(to, table, origin_of(args, args.c_header)); });
 }
 
-int run_any_batch(arguments const& args, network const& net, std::vector<sublet::node_id> const& order,
-                  std::ostream& out, std::ostream& err)
+/// A network for the ranges of its open dimensions.
+int run_any_shape(arguments const& args, std::ostream& out, std::ostream& err)
 {
-    sublet::planned_symbolic const planned = plan_any_batch(net, args, order);
+    plan_settings const wanted{args.alignment, args.in_place};
+    shaped_network const shaped = read_for_shapes(args.model, args.reading, args.ranges, wanted);
+    network const& net = shaped.net;
+    chosen_order const chosen = choose_order(args.order, net, wanted);
+    shapes_summary const plan = plan_shapes(shaped, args, chosen.order);
     auto name_of = [&](auto v) -> auto& { return net.values[v].name; };
-    if (!planned && (planned.error().what == sublet::fault::used_undefined ||
-                     planned.error().what == sublet::fault::write_moved))
+    if (!plan.is_verified &&
+        (plan.error.what == sublet::fault::used_undefined || plan.error.what == sublet::fault::write_moved))
         throw input_error((args.order.empty() ? args.model : args.order) + ": " +
-                          explain(planned.error(), net, order, name_of));
-    if (!planned)
-        err << "plan_model: " << args.model << ": " << explain(planned.error(), net, order, name_of) << '\n';
-    if (!args.quiet) print(out, args.model, net, planned, args.json);
-    return planned.report().is_checked && bool(planned) ? 0 : 1;
+                          explain(plan.error, net, chosen.order, name_of));
+    if (!args.quiet)
+        for (std::string const& what : net.remarks) err << "plan_model: " << what << '\n';
+    if (!plan.is_verified)
+        err << "plan_model: " << args.model << ": " << explain(plan.error, net, chosen.order, name_of)
+            << '\n';
+    if (!args.quiet) print(out, args.model, shaped, plan, args.json);
+    return plan.is_verified ? 0 : 1;
 }
 
 /// A header has to hold all of a plan.
@@ -253,6 +261,7 @@ int run_with_bodies(arguments const& args, network const& net, plan_settings con
 
 int run(arguments const& args, std::ostream& out, std::ostream& err)
 {
+    if (!args.ranges.empty()) return run_any_shape(args, out, err);
     network net = read_model(args.model, args.reading);
     expect_all_sized(args, net);
     auto remark = [&] {
@@ -263,19 +272,14 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
                          args.slots,     args.handoffs, args.workers};
     if (has_bodies(net)) {
         // A header describes one order of steps.
-        if (!args.concurrent && (args.order.empty() || args.order == "file") && args.max_batch == 0 &&
-            args.capacity == 0 && !args.has_header())
+        if (!args.concurrent && (args.order.empty() || args.order == "file") && args.capacity == 0 &&
+            !args.has_header())
             return run_with_bodies(args, net, wanted, out, err);
         add_scratch(args.model, net, wanted);
     }
     chosen_order const chosen = choose_order(args.order, net, wanted);
     std::vector<sublet::node_id> const& order = wanted.order = chosen.order;
 
-    if (args.max_batch != 0) {
-        int const status = run_any_batch(args, net, order, out, err);
-        remark();
-        return status;
-    }
     if (args.capacity != 0) {
         std::ostringstream advice;
         bool const fits = print_advice(advice, args.model, net, wanted, args.capacity);

@@ -52,8 +52,8 @@ void list_left_out(network const& net, std::vector<left_out_result>& all)
     }
 }
 
-/// What the plan of the network and of the graphs inside leaves out. Results from which the unknown sizes come are
-/// named first, each with its readers.
+/// What the plan of the network and of the graphs inside leaves out. Results from which the unknown sizes
+/// come are named first, each with its readers.
 void add_remarks(std::string const& file, network& net)
 {
     constexpr std::size_t most_sentences = 8, most_names = 100;
@@ -88,23 +88,9 @@ void add_remarks(std::string const& file, network& net)
            (more > most_names ? " ... (--values lists all)" : ""));
 }
 
-} // namespace
-
-network read_model(std::string const& file, model_options const& how)
+/// The network of a model, which declares more afterwards.
+network read_parsed(std::string const& file, onnx::ModelProto& model, model_options const& how)
 {
-    std::string bytes = contents_of(file);
-    if (is_tflite(bytes)) {
-        if (!how.dimensions.empty() || !how.values.empty() || how.inlines_functions)
-            throw input_error(file +
-                              ": is a TensorFlow Lite file, which gives a size for each dimension: options "
-                              "--dim, --value and --inline are about ONNX files");
-        return read_tflite(file, bytes,
-                           {.pairs = how.pairs, .views = how.has_views, .plans_inputs = how.is_micro});
-    }
-    if (how.is_micro)
-        throw input_error(file + ": is no TensorFlow Lite file, and option --tflm is about these only");
-    onnx::ModelProto model = parse_onnx(file, std::move(bytes));
-    if (how.inlines_functions) inline_functions(file, model);
     set_dimensions const set = set_open_dimensions(file, model, how.dimensions);
     inferred_shapes const found = [&] {
         try {
@@ -133,11 +119,91 @@ network read_model(std::string const& file, model_options const& how)
         throw input_error(file + ": no result has a known size: the first, " +
                           quoted(net.values[net.unsized.front().value].name) + ", " + net.unsized.front().why);
 
+    for (unsized_result const& left : net.unsized)
+        if (std::string const& name = net.values[left.value].name;
+            set.opened.count(name) != 0 && !left.has_no_bytes)
+            throw input_error(
+                file + ": value " + quoted(name) +
+                " is declared for one size alone of a dimension with a range, and for others it " + left.why);
+
     std::vector<std::string> const remarks = std::exchange(net.remarks, {});
     if (!set.assumed.empty()) net.remarks.push_back(set.assumed);
+    for (std::string const& what : set.loosened) net.remarks.push_back(what);
     for (std::string const& contradiction : found.contradictions) net.remarks.push_back(file + ": " + contradiction);
     net.remarks.insert(net.remarks.end(), remarks.begin(), remarks.end());
     add_remarks(file, net);
+    return net;
+}
+
+onnx::ModelProto parse_with_functions(std::string const& file, std::string bytes, model_options const& how)
+{
+    if (how.is_micro)
+        throw input_error(file + ": is no TensorFlow Lite file, and option --tflm is about these only");
+    onnx::ModelProto model = parse_onnx(file, std::move(bytes));
+    if (how.inlines_functions) inline_functions(file, model);
+    return model;
+}
+
+/// Empties stored tensors of so many elements that nothing but their shape is read.
+void drop_weights(onnx::ModelProto& model)
+{
+    constexpr double most_read = double{1} * (1 << 16);
+    for (auto& t : *model.mutable_graph()->mutable_initializer()) {
+        double elements = 1;
+        for (auto const n : t.dims()) elements *= static_cast<double>(n);
+        if (elements <= most_read) continue;
+        onnx::TensorProto shape; // cleared fields would keep their memory
+        shape.set_name(t.name());
+        shape.set_data_type(t.data_type());
+        *shape.mutable_dims() = t.dims();
+        t.Swap(&shape);
+    }
+}
+
+} // namespace
+
+network read_model(std::string const& file, model_options const& how)
+{
+    std::string bytes = contents_of(file);
+    if (is_tflite(bytes)) {
+        if (!how.dimensions.empty() || !how.values.empty() || how.inlines_functions)
+            throw input_error(file +
+                              ": is a TensorFlow Lite file, which gives a size for each dimension: options "
+                              "--dim, --value and --inline are about ONNX files");
+        return read_tflite(file, bytes,
+                           {.pairs = how.pairs, .views = how.has_views, .plans_inputs = how.is_micro});
+    }
+    onnx::ModelProto model = parse_with_functions(file, std::move(bytes), how);
+    return read_parsed(file, model, how);
+}
+
+struct parsed_model::state {
+    std::string file;
+    model_options how;
+    onnx::ModelProto model;
+    bool is_light = false;
+};
+
+parsed_model::parsed_model(std::string const& file, model_options const& how)
+{
+    std::string bytes = contents_of(file);
+    if (is_tflite(bytes))
+        throw input_error(file +
+                          ": is a TensorFlow Lite file, which gives a size for each dimension: options "
+                          "--dim, --value and --inline are about ONNX files");
+    state_ = std::make_unique<state>(state{file, how, parse_with_functions(file, std::move(bytes), how)});
+}
+
+parsed_model::parsed_model(parsed_model&&) noexcept = default;
+parsed_model::~parsed_model() = default;
+
+network parsed_model::read(std::vector<given_dimension> const& dimensions)
+{
+    model_options how = state_->how;
+    how.dimensions.insert(how.dimensions.end(), dimensions.begin(), dimensions.end());
+    onnx::ModelProto model = state_->model;
+    network net = read_parsed(state_->file, model, how);
+    if (!std::exchange(state_->is_light, true)) drop_weights(state_->model); // their lengths are checked now
     return net;
 }
 

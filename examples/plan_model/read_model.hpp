@@ -7,6 +7,7 @@
 #include "open_dimensions.hpp"
 #include "read_onnx.hpp"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,26 @@ struct model_options {
 ///
 /// Throws: input_error, naming the file and, if there is one, the value; also if no result has a size.
 network read_model(std::string const& file, model_options const& how);
+
+/// An ONNX file that is parsed once and read for several sizes of its open dimensions.
+class parsed_model {
+public:
+    /// Throws: input_error, naming the file; also if it is no ONNX file.
+    parsed_model(std::string const& file, model_options const& how);
+    parsed_model(parsed_model&&) noexcept;
+    ~parsed_model();
+
+    /// The network as read_model() returns it, with these dimensions besides those of the options.
+    ///
+    /// Complexity: that of set_open_dimensions(), infer_shapes() and read_onnx(); the second time on, weights
+    ///             are not copied.
+    /// Throws:     input_error as read_model().
+    network read(std::vector<given_dimension> const& dimensions);
+
+private:
+    struct state;
+    std::unique_ptr<state> state_;
+};
 
 } // namespace plan_model
 

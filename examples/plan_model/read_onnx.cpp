@@ -4,7 +4,6 @@
 
 #include "read_onnx.hpp"
 
-#include "follow_batch.hpp"
 #include "function_operators.hpp"
 #include "model_file.hpp"
 #include "standard_operators.hpp"
@@ -116,7 +115,6 @@ public:
         declare_values();
         read_operations();
         mark_outputs();
-        follow_batch(file_, model_, net_);
         return std::move(net_);
     }
 
@@ -262,8 +260,8 @@ private:
             }
     }
 
-    /// A constant lies in the model, as an initializer does, and no step makes it; a result of the graph is copied. In a
-    /// model with nodes that write what they read, each run makes its constants anew.
+    /// A constant lies in the model, as an initializer does, and no step makes it; a result of the graph is
+    /// copied. In a model with nodes that write what they read, each run makes its constants anew.
     bool is_weight(int n, std::string const& name) const
     {
         auto const& node = graph_.node(n);

@@ -152,9 +152,6 @@ public:
         for (std::size_t n = 0; n != operations_.size(); ++n) add_operation(n);
         mark_outputs(in_.numbers<std::int32_t>(main, field::outputs));
         add_remarks();
-        net_.not_for_any_batch = file_ +
-                                 ": how sizes of a TensorFlow Lite model depend on the batch is not known: "
-                                 "--symbolic plans sizes that are linear in the batch";
         return std::move(net_);
     }
 

@@ -38,7 +38,7 @@ cli_test(t_random EXIT 0 ARGS "t_random.tflite --capacity 512"
          STDOUT "'r', 256 bytes: spilled after operator 1 [(]CONV_2D[)], copied before [^\n]*\n[^\n]*\n")
 refusal(t_handles_order "t_handles.tflite --order t_handles.order"
         "t_handles.order: operator 3 .ASSIGN_VARIABLE. must run after operator 1 .READ_VARIABLE., because one of them mutates value 'variables and tables'")
-refusal(t_symbolic "t_chain.tflite --symbolic 4" "t_chain.tflite: how sizes .*: --symbolic plans sizes that are linear in the batch")
+refusal(t_ranges "t_chain.tflite --dim x:0=1:4" "t_chain.tflite: is a TensorFlow Lite file, which gives a size for each dimension: [^\n]*")
 
 # --- offsets for TensorFlow Lite Micro ---------------------------------------------------------------------
 
@@ -66,7 +66,7 @@ refusal(tflm_of_three "t_branch.tflite --tflm no.tflm" "t_branch.tflite: has 3 s
 refusal(tflm_far "t_far.tflite --tflm no.tflm" "no.tflm: the offset of tensor 0, 4294967296, does not fit .*")
 refusal(tflm_align "t_chain.tflite --tflm no.tflm --align 24" "option --tflm needs an alignment that is a multiple of 16, not 24")
 refusal(tflm_nowhere "t_chain.tflite --tflm no/folder.tflm" "no/folder.tflm: cannot be written")
-foreach(word "--order best" "--symbolic 4" "--capacity 4" "--semantics concurrent")
+foreach(word "--order best" "--dim x:0=1:4" "--capacity 4" "--semantics concurrent")
   string(MAKE_C_IDENTIFIER "tflm_with${word}" name)
   refusal(${name} "t_chain.tflite --tflm no.tflm ${word}" "option --tflm writes one plan for the order of the file: .*")
 endforeach()

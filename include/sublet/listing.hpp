@@ -20,7 +20,7 @@
 /// A listing is a program with its options. What takes a program with options takes a listing in their place:
 /// planners, executors, edges, check_plan and its kin, order (`list.order = order(list).order`), dependences,
 /// lifetimes, versions, share_slots; plan_symbolic has sizes of its own (`.bytes =
-/// list.by_handle(affine_bytes_of)`), and plan_nested takes a list of listings. What takes a program alone
+/// list.by_handle(formula_of)`), and plan_nested takes a list of listings. What takes a program alone
 /// takes `list.program()`. Results of planners are asked with handles, and errors have names. Its ids (`id`,
 /// `handle`) number the handles in the order in which they were first named; reports take `list.names()` and
 /// `list.step_names()`.
@@ -47,6 +47,8 @@
 #include <vector>
 
 namespace sublet {
+
+class shape_view;
 
 /// Steps in the order in which they run, and values by handles.
 ///
@@ -314,8 +316,8 @@ public:
     {
         return {std::type_identity<Handle>{}, facts_.numbers()};
     }
-    /// Throws: precondition_error if a value is pinned or has a choice of pools.
-    void expect_no_pin_or_choice() const { facts_.expect_no_pin_or_choice(); }
+    /// Throws: precondition_error if a value has a choice of pools.
+    void expect_no_choice() const { facts_.expect_no_choice(); }
 
     /// The result of a planner, asked with handles; its error names values and steps.
     template <class Planned>
@@ -368,11 +370,12 @@ public:
         {
             return expected(h, offset_or_none(h));
         }
-        /// The same for one batch.
-        [[nodiscard]] byte_count offset_of(Handle const& h, byte_count batch) const
-            requires requires(Planned const& p) { p.plan.max_batch; }
+        /// The same for one shape, or for places that were found before. The first takes O(buffers).
+        template <class Shape = shape_view>
+        [[nodiscard]] byte_count offset_of(Handle const& h, Shape const& one) const
+            requires requires(Planned const& p) { p.plan.offset_of(value_id{}, one); }
         {
-            return expected(h, offset_or_none(h, batch));
+            return expected(h, offset_or_none(h, one));
         }
         /// The same, or none.
         [[nodiscard]] std::optional<byte_count> find(Handle const& h) const
@@ -381,11 +384,12 @@ public:
             byte_count const offset = offset_or_none(h);
             return offset == no_offset ? std::nullopt : std::optional(offset);
         }
-        /// The same for one batch, or none.
-        [[nodiscard]] std::optional<byte_count> find(Handle const& h, byte_count batch) const
-            requires requires(Planned const& p) { p.plan.max_batch; }
+        /// The same for one shape, or none.
+        template <class Shape = shape_view>
+        [[nodiscard]] std::optional<byte_count> find(Handle const& h, Shape const& one) const
+            requires requires(Planned const& p) { p.plan.offset_of(value_id{}, one); }
         {
-            byte_count const offset = offset_or_none(h, batch);
+            byte_count const offset = offset_or_none(h, one);
             return offset == no_offset ? std::nullopt : std::optional(offset);
         }
         /// The plan with the numbers of another listing: a handle keeps its place; one that was not planned
@@ -420,11 +424,11 @@ public:
             : Planned(std::move(result)), numbers_(std::move(numbers))
         {
         }
-        template <class... Batch>
-        byte_count offset_or_none(Handle const& h, Batch... batch) const
+        template <class... Shape>
+        byte_count offset_or_none(Handle const& h, Shape const&... one) const
         {
             value_id const v = *this ? numbers_.find(h) : no_value;
-            return v >= this->plan.buffer_of.size() ? no_offset : this->plan.offset_of(v, batch...);
+            return v >= this->plan.buffer_of.size() ? no_offset : this->plan.offset_of(v, one...);
         }
         byte_count expected(Handle const& h, byte_count offset) const
         {

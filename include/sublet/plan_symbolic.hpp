@@ -2,18 +2,23 @@
 #ifndef SUBLET_PLAN_SYMBOLIC_HPP
 #define SUBLET_PLAN_SYMBOLIC_HPP
 
-/// One plan for every batch size from 1 to a largest one, proved for all of them; sizes are affine in N.
+/// One plan for every shape: any number of open dimensions, sizes that are formulas in them.
 ///
-///     sublet::affine_bytes const image{0, 602112};     // fixed, per_batch
-///     auto planned = sublet::plan_symbolic(program, {.bytes = image, .max_batch = 64});
-///     std::cout << planned.report() << '\n'; // 9633792*N bytes instead of 150243136*N, for N up to 64
-///     auto plan = planned.plan.at(32);                 // the plan for a batch of 32
-///     std::cout << planned.plan.buffers[0].start.fixed; // or a formula: fixed + per_batch * N, rounded up
+///     std::vector<sublet::dimension> const dims{{"batch", 1, 64}, {"length", 1, 2048}};
+///     auto const batch = sublet::symbol(0), length = sublet::symbol(1);
+///     std::vector<sublet::formula> const sizes{3072 * batch * length, 48 * batch * length * length, 4096};
+///     auto planned = sublet::plan_symbolic(program, {.bytes = sizes, .dims = dims});
+///     std::cout << planned.report() << '\n';     // 48*batch*length^2 + 3072*batch*length bytes ...
+///     auto plan = planned.plan.at({8, 512});     // the plan for one shape
+///     auto most = planned.plan.largest(1, {8, 1}, {{.capacity = 1 << 30}}); // length for a batch of 8
 ///
-/// The stages are those of plan_memory(), with pack_symbolic() and check_plan(). If only a lower bound of a
-/// size is known, give `affine_bytes::unknown()` or an upper bound.
+/// The stages are those of plan_memory(), with a stacking (core/stacking.hpp) in place of offsets: which of
+/// two buffers lies below is chosen once, by samples of the shapes, and is proved for all of them. Samples
+/// are corners and middles of the ranges, then shapes for which the plan turns out to be high, among many
+/// that are tried.
 
 #include <sublet/core/counterexample.hpp>
+#include <sublet/core/formula_text.hpp>
 #include <sublet/core/internal/text.hpp>
 #include <sublet/core/symbolic_plan.hpp>
 #include <sublet/core/units.hpp>
@@ -21,50 +26,55 @@
 #include <sublet/planning/planned_memory.hpp>
 
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace sublet {
 
-/// A plan for every batch, and its report.
+/// A plan for every shape, and its report.
 struct planned_symbolic {
-    /// Sizes and bounds, as formulas and for some batch sizes. Converts to false, with an error, if there is
-    /// no plan.
+    /// Sizes and bounds, as formulas and for the samples. Converts to false, with an error, if there is no
+    /// plan.
     struct summary : verdict {
-        /// All arenas together, for one batch size.
-        struct batch {
-            byte_count batch = 1;             ///< the batch size
-            byte_count arena_bytes = 0;       ///< with the plan for all batch sizes
-            byte_count own_bytes = 0;         ///< with a plan for this batch size only
-            byte_count lower_bound_bytes = 0; ///< of every plan for this batch size
+        /// All arenas together, for one shape.
+        struct sample {
+            sublet::shape shape;              ///< one size for each dimension
+            byte_count arena_bytes = 0;       ///< with the plan for every shape
+            byte_count own_bytes = 0;         ///< with a plan for this shape only
+            byte_count lower_bound_bytes = 0; ///< of every plan for this shape
         };
 
-        std::size_t steps = 0;     ///< of the program
-        std::size_t values = 0;    ///< of the program, with and without storage
-        std::size_t buffers = 0;   ///< planned ones of more than 0 bytes, after in-place decisions
-        byte_count max_batch = 1;  ///< requested
-        byte_count fits_up_to = 0; ///< the largest batch that fits the capacities; 0: none does
-        affine_bytes naive;        ///< if every buffer had storage of its own
-        affine_bytes arena;        ///< of the plan
-        std::vector<planned_symbolic::summary::batch> batches; ///< batch 1, the largest, and one between
-        std::vector<value_id> external; ///< roots of storage that is not planned: external, or not eligible
-        std::vector<value_id> unsized;  ///< roots of storage of unknown size, which is not planned either
-        double seconds = 0;             ///< processor time from the program to the checked plan
-        bool is_checked = false;        ///< check_plan has run: the plan is proved
-        char const* unit = nullptr;     ///< as in plan_report
+        std::size_t steps = 0;            ///< of the program
+        std::size_t values = 0;           ///< of the program, with and without storage
+        std::size_t buffers = 0;          ///< planned ones, after in-place decisions
+        std::vector<dimension> dims = {}; ///< the open dimensions
+        formula naive = {}; ///< if every buffer had storage of its own; `by_shape()`: some size is no formula
+        /// Of all arenas, for every shape, where one path of buffers, or the largest of a few, is proved to
+        /// be the highest; `by_shape()`: none was found.
+        formula arena = {};
+        std::vector<planned_symbolic::summary::sample> samples =
+            {}; ///< corners, middles, those asked for, and high ones
+        std::vector<value_id> external =
+            {}; ///< roots of storage that is not planned: external, or not eligible
+        std::vector<value_id> unsized = {}; ///< roots of storage of unknown size, which is not planned either
+        double seconds = 0;                 ///< processor time from the program to the checked plan
+        bool is_checked = false;            ///< check_plan has run: the plan is proved
+        char const* unit = nullptr;         ///< as in plan_report
 
-        /// By how much the arenas exceed those of plans for one batch size, at most: 0.02 is two percent.
+        /// By how much the arenas exceed those of plans for one shape, at most: 0.02 is two percent.
         [[nodiscard]] double excess() const;
     };
 
-    /// A value and its place.
+    /// A value with a place.
     struct placed_value {
-        value_id value = no_value;         ///< the value, by its id in the program
-        pool_id pool = 0;                  ///< the pool that it lies in
-        symbolic_plan::offset offset = {}; ///< in the arena of the pool, for each batch
+        value_id value = no_value;    ///< the value, by its id in the program
+        pool_id pool = 0;             ///< the pool that it lies in
+        symbolic_plan::offset offset; ///< its first byte, for each shape: it refers to the result
         friend bool operator==(planned_symbolic::placed_value, planned_symbolic::placed_value) = default;
     };
-    using iterator = detail::placed_values<planned_symbolic, value_id>; ///< over the values with an offset
+    using iterator = detail::placed_values<planned_symbolic, value_id>; ///< over the values with a place
 
     symbolic_plan plan;                ///< what is to be executed, if there is a plan
     planned_symbolic::summary figures; ///< what report() and error() return
@@ -84,15 +94,15 @@ struct planned_symbolic {
     /// The same of a temporary: a copy, which stays valid.
     [[nodiscard]] planned_symbolic::summary report() && { return std::move(figures); }
 
-    /// Of the arena of a pool for the largest batch, or for this one; 0 for a pool that the plan does not have.
-    [[nodiscard]] byte_count bytes(pool_id pool = 0) const { return bytes(pool, plan.max_batch); }
-    /// The same for another batch.
-    [[nodiscard]] byte_count bytes(pool_id pool, byte_count batch) const
+    /// Of the arena of a pool, at most, for every shape; 0 for a pool that the plan does not have.
+    [[nodiscard]] byte_count bytes(pool_id pool = 0) const
     {
-        return *this && pool < plan.arena.size() ? plan.arena[pool].at(batch) : 0;
+        return *this && pool < plan.most_bytes.size() ? plan.most_bytes[pool] : 0;
     }
+    /// `{8, 512}` is a shape: ask `plan.bytes()`.
+    byte_count bytes(std::initializer_list<byte_count>, pool_id = 0) const = delete;
 
-    /// The values with an offset, ascending.
+    /// The values with a place, ascending.
     [[nodiscard]] planned_symbolic::iterator begin() const { return {*this, 0}; }
     /// The end of these values.
     [[nodiscard]] planned_symbolic::iterator end() const { return {*this, limit()}; }
@@ -104,69 +114,72 @@ private:
     static value_id next(value_id v) { return v + 1; }
     value_id placed_from(value_id v) const
     {
-        while (v < limit() && plan.offset_of(v, 1) == no_offset) ++v;
+        while (v < limit() && plan.buffer_of[v] == no_buffer) ++v;
         return v;
     }
     planned_symbolic::placed_value at(value_id v) const
     {
-        if (plan.buffer_of[v] == no_buffer) {
-            memory_plan::empty_value const& empty = plan.empty[detail::find_value(plan.empty, v)];
-            return {v, empty.pool, {affine_bytes{empty.offset, 0}, 1, {}}};
-        }
-        symbolic_plan::buffer const& b = plan.buffers[plan.buffer_of[v]];
-        affine_bytes const in_root = plan.offset_in_root.empty() ? affine_bytes{} : plan.offset_in_root[v];
-        return {v, b.pool, {b.start, b.alignment, in_root}};
+        return {v, plan.buffers[plan.buffer_of[v]].pool, {plan, v}};
     }
 };
 
-/// Plans storage for every batch from 1 to `options.max_batch`; steps run in sequence.
+/// Plans storage for every shape in the ranges of `options.dims`; steps run in sequence.
 ///
-/// Requires:   `options.order`, if given, names every node once; `options.max_batch` is at least 1.
-/// Ensures:    `plan.at(N)` is a plan for each N from 1 to max_batch, and proved unless `options.check` is
-///             off. error() is a counterexample if there is none: an order as in plan_memory(), a view that
-///             is larger than its root for some batch, or a capacity that the largest batch exceeds
-///             (`report().fits_up_to` is the largest batch that fits).
-/// Complexity: O(nodes + edges + touches + values), pack_symbolic() and check_plan().
-/// Throws:     precondition_error if a precondition of a stage is violated, or if the bytes of the largest
-///             batch exceed 64 bits together.
+/// Requires:   `options.order`, if given, names every node once; ranges are not empty, strides at least 1.
+/// Ensures:    `plan.at(shape)` is a plan for each shape, and proved unless `options.check` is off or a size
+///             is by shape. error() is a counterexample if there is none: an order as in plan_memory() (of a
+///             view with an open place or size all bytes of its storage count there); a view that is not
+///             proved to be within its root, a pin, or a capacity, for every shape. Its member at_shape is a
+///             shape that shows it.
+/// Complexity: O(nodes + edges + touches + values), check_plan(), and choose_stacking() at most 17 times.
+/// Throws:     precondition_error if a precondition of a stage is violated; for a pool with a largest block,
+///             a pinned view at an offset that depends on the shape, or bytes of one shape that exceed 64
+///             bits together.
 [[nodiscard]] planned_symbolic plan_symbolic(snapshot const& p, symbolic_options const& options);
-/// The same for a listing: the result is asked with handles. Of `options` are sizes, `max_batch`, `eligible`,
-/// `mixing`, and what is to be added to the view offsets of the listing; all others are the listing's.
+/// The options of a listing for every shape: sizes, dimensions, samples, goal, `eligible`, and what is to be
+/// added to the view offsets of the listing, are those given; all others are the listing's. Its program and
+/// these are what executors and checkers take.
 ///
-/// Throws: precondition_error if the listing pins a value or names a choice of pools: no plan for every batch
-///         keeps these.
+///     auto const all = sublet::symbolic_options_of(list, {.bytes = 8 * sublet::symbol(0), .dims = {{"n", 1, 8}}});
+///     sublet::cpu_executor run{list.program(), all.at(3), sublet::no_plan{}, kernel};
+///
+/// Throws: precondition_error if the listing names a choice of pools, which no plan for every shape keeps; or
+///         if the options say what the listing says: an alignment, a role, a pool, a pin, a view, an order.
 template <detail::listed L>
-[[nodiscard]] auto plan_symbolic(L const& list, symbolic_options options)
+[[nodiscard]] symbolic_options symbolic_options_of(L const& list, symbolic_options options)
 {
     plan_options const said = list.options();
-    list.expect_no_pin_or_choice();
+    list.expect_no_choice();
+    bool const is_said =
+        !options.alignment.is_constant(1) || !options.role.is_constant(value_role::intermediate) ||
+        !options.alias_of.is_constant(no_value) || !options.pool.is_constant(0) ||
+        !options.pinned.is_constant(no_offset) || !options.pools.empty() || !options.order.empty();
+    SUBLET_EXPECTS(!is_said,
+                   "sublet: alignment, role, view, pool, pin and order of the values of a listing are said "
+                   "there, and options for every shape say them again");
     options.eligible = [said, own = options.eligible](value_id v) { return said.eligible[v] && own[v]; };
-    options.view_offset = [&said, scaled = options.view_offset](value_id v) {
-        return checked_add(affine_bytes{said.view_offset[v], 0}, scaled[v]);
+    options.view_offset = [said, more = options.view_offset](value_id v) {
+        return said.view_offset[v] + more[v];
     };
     options.alignment = said.alignment;
     options.role = said.role;
     options.alias_of = said.alias_of;
     options.pool = said.pool;
+    options.pinned = said.pinned;
     options.pools = said.pools;
     options.order = said.order;
     options.in_place = said.in_place;
     options.check = said.check;
     options.effort = said.effort;
-    return list.named(plan_symbolic(list.program(), options));
+    return options;
 }
-
-namespace detail {
-
-template <text_stream Stream>
-void write_affine(plain_text<Stream>& out, affine_bytes bytes)
+/// A plan with these: the result is asked with handles.
+/// Throws: as both.
+template <detail::listed L>
+[[nodiscard]] auto plan_symbolic(L const& list, symbolic_options options)
 {
-    if (bytes.fixed != 0 || bytes.per_batch == 0) out << bytes.fixed;
-    if (bytes.fixed != 0 && bytes.per_batch != 0) out << " + ";
-    if (bytes.per_batch != 0) out << bytes.per_batch << "*N";
+    return list.named(plan_symbolic(list.program(), symbolic_options_of(list, std::move(options))));
 }
-
-} // namespace detail
 
 /// Writes one line to any text stream: the bytes, or why there is no plan.
 template <detail::text_stream Stream>
@@ -177,14 +190,32 @@ Stream& operator<<(Stream& out, planned_symbolic::summary const& r)
         text << "no plan: " << r.error();
         return out;
     }
-    if (r.naive == affine_bytes{}) {
+    if (r.buffers == 0) {
         detail::write_unplanned(text, true, r.external.size(), r.unsized.size());
         return out;
     }
-    detail::write_affine(text, r.arena);
+    auto write = [&text, &r](formula const& bytes, byte_count planned_symbolic::summary::sample::* of) {
+        if (!bytes.is_by_shape()) {
+            text << static_cast<char const*>(with_names(bytes, r.dims).characters.data());
+        } else if (of != nullptr) {
+            byte_count least = no_limit, most = 0;
+            for (auto const& sample : r.samples) {
+                least = detail::smaller(least, sample.*of);
+                most = detail::larger(most, sample.*of);
+            }
+            text << least << " to " << most;
+        } else text << "sizes by shape";
+    };
+    write(r.arena, &planned_symbolic::summary::sample::arena_bytes);
     text << ' ' << text.units() << " instead of ";
-    detail::write_affine(text, r.naive);
-    text << ", for N up to " << r.max_batch;
+    write(r.naive, nullptr);
+    char const* before = ", for ";
+    for (std::size_t d = 0; d != r.dims.size(); ++d) {
+        formula const its = symbol(static_cast<std::uint32_t>(d));
+        text << before << static_cast<char const*>(with_names(its, r.dims).characters.data()) << " from "
+             << r.dims[d].least << " to " << r.dims[d].most;
+        before = ", ";
+    }
     detail::write_unplanned(text, false, r.external.size(), r.unsized.size());
     return out;
 }

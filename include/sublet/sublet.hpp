@@ -17,7 +17,7 @@
 #include <sublet/plan_concurrent.hpp> // for steps that run concurrently         plan_concurrent()
 #include <sublet/plan_handoffs.hpp>   // fewer bytes, with added waits           plan_with_handoffs()
 #include <sublet/schedules.hpp>       // time and bytes of parallel schedules    schedules()
-#include <sublet/plan_symbolic.hpp>   // one plan for every batch size           plan_symbolic()
+#include <sublet/plan_symbolic.hpp>   // one plan for every shape                plan_symbolic()
 #include <sublet/plan_flow.hpp>       // for branches and loops                  plan_flow()
 #include <sublet/plan_nested.hpp>     // for operations with nested programs     plan_nested(tree, options)
 #include <sublet/advise_memory.hpp>   // what to spill or recompute              advise_memory()
@@ -29,8 +29,12 @@
 #include <sublet/listing.hpp>                 // a program by your own handles       listing<tensor*>
 #include <sublet/core/plan.hpp>               // options of a plan, and the plan     plan_options, memory_plan
 #include <sublet/core/schedule.hpp>           // schedules, groups of steps          step_schedule, step_group
-#include <sublet/core/symbolic_plan.hpp>      // the same for any batch size         symbolic_plan
+#include <sublet/core/symbolic_plan.hpp>      // the same for every shape            symbolic_plan
+#include <sublet/core/formula.hpp>            // sizes in open dimensions            formula, dimension
+#include <sublet/core/formula_text.hpp>       // ... as text                         with_names()
+#include <sublet/core/stacking.hpp>           // a placement without sizes           stacking
 #include <sublet/planning/planned_memory.hpp> // a plan and its report               planned_memory
+#include <sublet/planning/stacking_of.hpp>    // of a finished plan                 stacking_of()
 #include <sublet/planning/spills.hpp>         // a program with copies, recomputed    spilled_program
 
 // Graphs and programs: what your types must provide.
@@ -74,7 +78,8 @@
 #include <sublet/checking/check_concurrent_plan.hpp> // for every order of steps?    check_concurrent_plan()
 #include <sublet/checking/check_schedule.hpp>        // of a schedule for workers?   check_schedule()
 #include <sublet/checking/check_flow_plan.hpp>       // on every path of a CFG?      check_flow_plan()
-#include <sublet/checking/check_symbolic_plan.hpp>   // for every batch size?        check_plan()
+#include <sublet/checking/check_symbolic_plan.hpp>   // for every shape?             check_plan()
+#include <sublet/checking/check_stacking.hpp>        // with other sizes?            check_stacking()
 #include <sublet/checking/fits.hpp>                  // for a smaller program, too?  fits()
 #include <sublet/checking/check_placement.hpp>       // are offsets valid?           check_placement()
 #include <sublet/checking/check_proof.hpp>           // is a lower bound proved?     check_proof()
@@ -90,6 +95,7 @@
 // Reports.
 #include <sublet/reporting/names.hpp>    // names of values and steps for all reports  names_of
 #include <sublet/reporting/csv.hpp>      // plans as tables                            write_csv()
+#include <sublet/reporting/c.hpp>        // a plan for every shape as C  write_c()
 #include <sublet/reporting/json.hpp>     // all of a plan as JSON                      write_json()
 #include <sublet/reporting/trace.hpp>    // lifetimes as trace events                  write_trace()
 #include <sublet/reporting/svg.hpp>      // memory map as SVG picture                  write_svg()

@@ -2,6 +2,7 @@
 // Values without contents, filled by several steps; and views that are read in the step that makes them.
 #include <sublet/analysis/internal/contents.hpp>
 
+#include "affine_bytes.hpp"
 #include "printed.hpp"
 #include "random_listing.hpp"
 #include "random_source.hpp"

@@ -3,6 +3,7 @@
 // it.
 #include <sublet/analysis/internal/unclear.hpp>
 
+#include "affine_bytes.hpp"
 #include "printed.hpp"
 #include "random_listing.hpp"
 #include "random_source.hpp"
@@ -59,9 +60,10 @@ std::string answers(snapshot const& p, plan_options const& options)
     sizes.alignment = options.alignment, sizes.role = options.role, sizes.alias_of = options.alias_of;
     sizes.pool = options.pool, sizes.eligible = options.eligible;
     sizes.view_offset = [&options](value_id v) { return affine_bytes{options.view_offset[v], 0}; };
-    sizes.max_batch = 3;
+    sizes.dims = batches(3);
+    sizes.pinned = options.pinned;
     if (auto planned = plan_symbolic(p, sizes); options.pool_choices.empty()) {
-        if (!planned) planned.figures.error().batch.reset();
+        if (!planned) planned.figures.error().at_shape.reset();
         add(planned);
     }
     memory_plan plan = sequential.plan;
@@ -187,7 +189,7 @@ TEST_CASE("a view that begins beyond its root is refused, also if its size is no
           "value 1 is a view of value 0 that ends at byte 65, but there are only 64 bytes");
 }
 
-TEST_CASE("a view that begins elsewhere for each batch has its alignment for all of them, or is refused")
+TEST_CASE("a view that begins elsewhere for each shape has its alignment for all of them, or is refused")
 {
     snapshot const p = root_and_view();
     auto refused = [&p](affine_bytes offset) {
@@ -196,15 +198,15 @@ TEST_CASE("a view that begins elsewhere for each batch has its alignment for all
         options.view_offset = [offset](value_id v) { return v == 0 ? affine_bytes{0, 0} : offset; };
         options.alignment = std::vector{1, 16};
         options.alias_of = std::vector{no_value, value_id{0}};
-        options.max_batch = 3;
+        options.dims = batches(3);
         auto const planned = plan_symbolic(p, options);
         std::string const why = planned ? "" : printed(planned.error());
         return why.substr(0, why.find(" that begins at byte"));
     };
     CHECK(refused({16, 32}).empty());
-    CHECK(refused({0, 8}) == "for a batch of 3: value 1 is a view of value 0");
-    CHECK(refused({8, 8}) == "for a batch of 2: value 1 is a view of value 0"); // a multiple for 1 and 3
-    CHECK(refused({8, 0}) == "for a batch of 3: value 1 is a view of value 0");
+    CHECK(refused({0, 8}) == "for the shape (1): value 1 is a view of value 0");
+    CHECK(refused({8, 8}) == "for the shape (2): value 1 is a view of value 0"); // a multiple for 1 and 3
+    CHECK(refused({8, 0}) == "for the shape (1): value 1 is a view of value 0");
 }
 
 TEST_CASE("a listing in which a word is missing is refused, and no other")

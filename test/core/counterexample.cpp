@@ -373,7 +373,7 @@ TEST_CASE("counterexamples are equal if all their members are")
     CHECK(w == counterexample(w));
     for (auto change :
          {+[](counterexample& x) { x.what = fault::clash; }, +[](counterexample& x) { x.of = is::overlap{}; },
-          +[](counterexample& x) { x.schedule = {1, 0}; }, +[](counterexample& x) { x.batch = 0; },
+          +[](counterexample& x) { x.schedule = {1, 0}; }, +[](counterexample& x) { x.at_shape.emplace(); },
           +[](counterexample& x) { x.value_in_tree.program = 1; },
           +[](counterexample& x) { x.other_in_tree.value = 1; }, +[](counterexample& x) { x.name(1, "a"); },
           +[](counterexample& x) { x.name_step(1, "a"); }}) {
@@ -446,14 +446,15 @@ TEST_CASE("a fault of a schedule names its steps and times")
           "run at once");
 }
 
-// --- batches, trees and names ------------------------------------------------------------------------------
+// --- shapes, trees and names ------------------------------------------------------------------------------
 
-TEST_CASE("of a plan for all batches, the sentence begins with the batch")
+TEST_CASE("of a plan for every shape, the sentence begins with the shape")
 {
-    counterexample w{.what = fault::unplaced, .of = counterexample::place{.value = 3}, .batch = 8};
-    CHECK(printed(w) == "for a batch of 8: value 3 needs storage and has none");
-    w.batch = 0;
-    CHECK(printed(w) == "it is not proved for all batches: value 3 needs storage and has none");
+    counterexample w{
+        .what = fault::unplaced, .of = counterexample::place{.value = 3}, .at_shape = {{8, 512}}};
+    CHECK(printed(w) == "for the shape (8, 512): value 3 needs storage and has none");
+    w.at_shape->clear();
+    CHECK(printed(w) == "it is not proved for every shape: value 3 needs storage and has none");
 }
 
 TEST_CASE("of a nested plan, the sentence ends with the programs of the values")

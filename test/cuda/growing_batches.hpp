@@ -6,6 +6,7 @@
 /// and its results at each.
 
 #include "../random_program.hpp"
+#include "affine_bytes.hpp"
 #include "cuda/device_run.hpp"
 #include "cuda/synthetic.hpp"
 
@@ -22,7 +23,7 @@
 struct growing_batches {
     growing_batches(random_program drawn, sublet::byte_count most)
         : p(std::move(drawn)), program(p.program()), options{.bytes = sizes(p),
-                                                             .max_batch = most,
+                                                             .dims = batches(most),
                                                              .alignment = p.alignment,
                                                              .role = p.role,
                                                              .alias_of = p.alias_of},
@@ -32,9 +33,9 @@ struct growing_batches {
             if (has_role(p.role[v], sublet::value_role::output)) output = v;
     }
     /// Half fixed, half for each of the batch; every seventh value is fixed.
-    static std::vector<sublet::affine_bytes> sizes(random_program const& p)
+    static std::vector<affine_bytes> sizes(random_program const& p)
     {
-        std::vector<sublet::affine_bytes> bytes;
+        std::vector<affine_bytes> bytes;
         for (sublet::byte_count each : p.bytes) bytes.push_back({each, bytes.size() % 7 == 3 ? 0 : each});
         return bytes;
     }
@@ -51,7 +52,7 @@ struct growing_batches {
 
     std::size_t bytes_of(sublet::value_id v, sublet::byte_count n) const
     {
-        return sublet::detail::to_size(options.bytes[v].at(n));
+        return sublet::detail::to_size(options.bytes[v].at({n}));
     }
     std::vector<std::byte> image(sublet::byte_count n, unsigned number) const
     {

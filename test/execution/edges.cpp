@@ -7,6 +7,7 @@
 #include "../random_tasks.hpp"
 #include "../rounds.hpp"
 #include "../transitive.hpp"
+#include "affine_bytes.hpp"
 
 #include <sublet/execution/digest.hpp>
 #include <sublet/execution/growing_arena.hpp>
@@ -442,7 +443,7 @@ TEST_CASE("the arena of a batch has the edges of its plan")
     snapshot const program = made_of({{{}, {a}}, {{a}, {x}}, {{}, {b}}, {{b}, {y}}}, 4);
     symbolic_options const sizes{
         .bytes = affine_bytes{0, 64},
-        .max_batch = 8,
+        .dims = batches(8),
         .role = {value_role::intermediate, value_role::output, value_role::intermediate, value_role::output}};
     auto const symbolic = plan_symbolic(program, sizes);
     REQUIRE(symbolic);

@@ -3,10 +3,11 @@
 #include <sublet/execution/growing_arena.hpp>
 
 #include "../operations.hpp"
-#include "../random_batches.hpp"
+#include "../random_shapes.hpp"
 #include "../random_source.hpp"
 #include "../rounds.hpp"
 #include "../run_environment.hpp"
+#include "affine_bytes.hpp"
 
 #include <sublet/execution/cpu.hpp>
 #include <sublet/execution/threads.hpp>
@@ -42,7 +43,7 @@ snapshot const chain = op_list(4, {{0}, {1}, {2}}, {{1}, {2}, {3}});
 symbolic_options chain_options(byte_count scale, byte_count most)
 {
     return {.bytes = {affine_bytes{0, 64 * scale}, {40, 32 * scale}, {0, 16 * scale}, {scale, 48 * scale}},
-            .max_batch = most,
+            .dims = batches(most),
             .alignment = 64,
             .role = {input, none, none, output}};
 }
@@ -267,7 +268,7 @@ TEST_CASE("of a range much larger than memory only what is used is taken")
 
 TEST_CASE("plans without bytes, pools without bytes, and alignments larger than a page")
 {
-    auto const nothing = plan_symbolic(snapshot{}, {.bytes = affine_bytes{8, 8}, .max_batch = 3});
+    auto const nothing = plan_symbolic(snapshot{}, {.bytes = affine_bytes{8, 8}, .dims = batches(3)});
     growing_arena empty(nothing);
     cpu_executor idle(snapshot{}, {.bytes = 0}, empty.at(2), synthetic_kernel{});
     CHECK_NOTHROW(idle.run());
@@ -325,7 +326,7 @@ TEST_CASE("an arena of another plan, a plan that failed, and odd alignments are 
     CHECK_THROWS_AS((void)executor(chain, in_another.at(1), without, synthetic_kernel{}), precondition_error);
 }
 
-TEST_CASE("random programs give at every batch the results that they give without a plan")
+TEST_CASE("random programs give for every shape the results that they give without a plan")
 {
     constexpr std::array levels{executor_options::checks::off, executor_options::checks::plan,
                                 executor_options::checks::paint, executor_options::checks::digest};
@@ -334,9 +335,9 @@ TEST_CASE("random programs give at every batch the results that they give withou
     for (unsigned seed = first; seed != first + programs; ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
-        random_batches all = draw_batches(pick);
+        random_shapes all = draw_shapes(pick);
         all.options.pools = {}; // their alignments may be odd
-        if (pick.below(3) == 0) all.options.max_batch *= 1 + pick.below(200);
+        if (pick.below(3) == 0) all.options.dims[0].most += all.options.dims[0].stride * pick.below(200);
         snapshot const program = all.program();
         auto const planned = plan_symbolic(program, all.options);
         REQUIRE(planned);
@@ -349,12 +350,12 @@ TEST_CASE("random programs give at every batch the results that they give withou
             std::unique_ptr<thread_executor<any_kernel>> on_two;
         };
         std::vector<made> kept; // several executors of one arena
-        byte_count const most = all.options.max_batch;
+        std::vector<shape> const ends = some_shapes(pick, all.options.dims, 2); // the least and the largest
         for (unsigned number = 1; number != 6; ++number) {
-            byte_count const n = number == 1   ? most
-                                 : number == 2 ? 1
-                                               : 1 + pick.below(static_cast<std::uint32_t>(most));
-            CAPTURE(n);
+            shape const n = number == 1   ? ends.back()
+                            : number == 2 ? ends.front()
+                                          : draw_shape(pick, all.options.dims);
+            CAPTURE(n[0]);
             subject const its{program, all.options.at(n)};
             executor_options const settings{.check = levels[pick.below(4)]};
             run_environment expected(its);

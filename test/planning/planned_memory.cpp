@@ -12,6 +12,7 @@
 #include <sublet/plan_nested.hpp>
 #include <sublet/plan_symbolic.hpp>
 
+#include "affine_bytes.hpp"
 #include "printed.hpp"
 #include "random_source.hpp"
 #include "random_tasks.hpp"
@@ -139,11 +140,11 @@ TEST_CASE("one generic function uses the result of every planner, with a plan an
     CHECK(use(plan_concurrent(bad, options)) == is_cyclic);
     CHECK(use(plan_with_handoffs(good, options)) == at_once);
     CHECK(use(plan_with_handoffs(bad, options)) == is_cyclic);
-    symbolic_options const batches{.bytes = affine_bytes{0, 64}, .max_batch = 4};
-    CHECK(use(plan_symbolic(good, batches)) ==
-          "128*N bytes instead of 192*N, for N up to 4; 512 0; 3 values");
-    CHECK(use(plan_symbolic(bad, batches)) ==
-          "no plan: for a batch of 1: value 2 is used at position 0, listed before step 2, which makes it");
+    symbolic_options const any_batch{.bytes = affine_bytes{0, 64}, .dims = batches(4)};
+    CHECK(use(plan_symbolic(good, any_batch)) ==
+          "128*N bytes instead of 192*N, for N from 1 to 4; 512 0; 3 values");
+    CHECK(use(plan_symbolic(bad, any_batch)) ==
+          "no plan: value 2 is used at position 0, listed before step 2, which makes it");
 }
 
 namespace {

@@ -30,6 +30,7 @@
 #include "../random_source.hpp"
 #include "../random_tasks.hpp"
 #include "../simple_device.hpp"
+#include "affine_bytes.hpp"
 
 #include <doctest/doctest.h>
 
@@ -152,7 +153,7 @@ symbolic_options symbolic(plan_options const& all, std::size_t values)
     for (byte_count b : all.bytes.tabulate(values)) bytes.push_back(per_batch(b));
     for (byte_count b : all.view_offset.tabulate(values)) begin.push_back(per_batch(b));
     return {.bytes = bytes,
-            .max_batch = 4,
+            .dims = batches(4),
             .alignment = all.alignment,
             .role = all.role,
             .alias_of = all.alias_of,
@@ -168,6 +169,7 @@ symbolic_options counted(counting& count, symbolic_options all, std::size_t valu
     all.alias_of = count("alias_of", all.alias_of, values);
     all.view_offset = count("view_offset", all.view_offset, values);
     all.pool = count("pool", all.pool, values);
+    all.pinned = count("pinned", all.pinned, values);
     all.eligible = count("eligible", all.eligible, values);
     return all;
 }

@@ -13,6 +13,7 @@
 #include <sublet/sharing/share_slots.hpp>
 
 #include "../random_source.hpp"
+#include "affine_bytes.hpp"
 
 #include <boost/graph/adjacency_list.hpp>
 #include <doctest/doctest.h>
@@ -125,12 +126,10 @@ TEST_CASE("a Boost graph of operations is planned for every batch")
     random_source pick{std::mt19937{7}};
     operations const ops = draw_operations_of(pick, 40);
     auto const role = ops.options().role;
-    symbolic_options const wanted{.bytes =
-                                      [&](value_id v) {
-                                          return affine_bytes{v % 3 == 0 ? ops.bytes[v] : 0, ops.bytes[v]};
-                                      },
-                                  .max_batch = 8,
-                                  .role = role};
+    symbolic_options const wanted{
+        .bytes = [&](value_id v) { return affine_bytes{v % 3 == 0 ? ops.bytes[v] : 0, ops.bytes[v]}; },
+        .dims = batches(8),
+        .role = role};
     auto const planned = plan_symbolic(ops.through_boost(), wanted);
     CHECK(planned);
     auto const of_list = plan_symbolic(ops.as_list(), wanted);

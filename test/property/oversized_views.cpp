@@ -19,6 +19,8 @@
 #include <sublet/sharing/detail/tokens.hpp>
 #include <sublet/sharing/share_slots.hpp>
 
+#include "affine_bytes.hpp"
+
 #include <doctest/doctest.h>
 
 #include <sstream>
@@ -100,23 +102,23 @@ TEST_CASE("the view and its root are reported, even if the class is written over
     }
 }
 
-TEST_CASE("a plan for every batch rejects a view that is too large for one batch")
+TEST_CASE("a plan for every shape rejects a view that is too large for one of them")
 {
     auto planned = [](affine_bytes root, affine_bytes view) {
         symbolic_options options{.bytes = std::vector<affine_bytes>{root, view, view, {16, 0}},
-                                 .max_batch = 9};
+                                 .dims = batches(9)};
         options.alias_of = std::vector<value_id>{no_value, 0, 1, no_value};
         return plan_symbolic(views_of_views, options);
     };
     CHECK(planned({8, 8}, {8, 8}));
     CHECK(planned({8, 8}, {0, 8}));
     counterexample const last = planned({8, 8}, {0, 9}).error();
-    CHECK(last.batch == 9);
+    CHECK(last.at_shape == shape{9});
     CHECK(last.what == fault::oversized_view);
     CHECK(planned({0, 9}, {1, 8}));
     CHECK(planned({0, 8}, {1, 7}));
     counterexample const first = planned({0, 8}, {2, 7}).error();
-    CHECK(first.batch == 1);
+    CHECK(first.at_shape == shape{1});
     auto const* view = first.as<counterexample::view>();
     REQUIRE(view != nullptr);
     CHECK(view->needed == 8);

@@ -11,6 +11,7 @@
 
 #include "../random_program.hpp"
 #include "../rounds.hpp"
+#include "affine_bytes.hpp"
 
 #include <doctest/doctest.h>
 
@@ -113,7 +114,7 @@ TEST_CASE("scratch in every batch, in a loop, and in a body")
         });
     };
     snapshot const p = program(touch::access::allocate), made = program(touch::access::def);
-    symbolic_options const sizes{.bytes = affine_bytes{8, 8}, .max_batch = 7};
+    symbolic_options const sizes{.bytes = affine_bytes{8, 8}, .dims = batches(7)};
     CHECK(plan_symbolic(p, sizes).plan.at(5) == plan_symbolic(made, sizes).plan.at(5));
     auto nested = [](snapshot const& inner) {
         program_tree tree(inner);

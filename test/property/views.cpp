@@ -6,6 +6,7 @@
 #include "../random_source.hpp"
 #include "../random_views.hpp"
 #include "../rounds.hpp"
+#include "affine_bytes.hpp"
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/interference.hpp>
@@ -212,13 +213,14 @@ TEST_CASE("plans for control flow and for every batch hold, too, and so does the
             offset.push_back({0, views.view_offset[v]});
         }
         auto const symbolic = plan_symbolic(p, {.bytes = bytes,
-                                                .max_batch = 3,
+                                                .dims = batches(3),
                                                 .role = views.role,
                                                 .alias_of = views.alias_of,
                                                 .view_offset = offset,
                                                 .pool = of_roots(views.pool, views.alias_of)});
         REQUIRE(bool(symbolic));
-        for (auto [v, pool, at] : symbolic) REQUIRE(at.at(2) == symbolic.plan.at(2).offset_of(v));
+        memory_plan const for_two = symbolic.plan.at(2);
+        for (auto [v, pool, place] : symbolic) REQUIRE(place.at(2) == for_two.offset_of(v));
         for (byte_count batch : {byte_count{1}, byte_count{2}, byte_count{3}}) {
             random_views scaled = views;
             for (auto* table : {&scaled.bytes, &scaled.view_offset})

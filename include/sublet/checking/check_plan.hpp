@@ -16,7 +16,7 @@
 /// one may begin in the bytes of another that ends: an in-place pair.
 ///
 ///     check_plan.hpp              one order of steps           sweep over positions, O(n log n + touches)
-///     check_symbolic_plan.hpp     every batch up to a maximum  check_plan() at both ends, and between them
+///     check_symbolic_plan.hpp     every shape                  check_plan() at both ends, and a stacking
 ///     check_flow_plan.hpp         every path of a CFG          forward dataflow of available values
 ///     check_concurrent_plan.hpp   every execution order        happens-before queries of reusing classes
 ///     check_schedule.hpp          a schedule for workers       sums of live bytes at all starts and ends

@@ -2,18 +2,19 @@
 #ifndef SUBLET_CHECKING_CHECK_SYMBOLIC_PLAN_HPP
 #define SUBLET_CHECKING_CHECK_SYMBOLIC_PLAN_HPP
 
-/// Checks a plan for every batch: as an ordinary plan at both ends, and neighbouring buffers in between.
+/// Checks a plan for every shape: as an ordinary plan for the smallest and the largest shape, and its
+/// stacking and its formulas for all of them.
 ///
-///     N = 1      check_plan()                  live ranges, views, in-place pairs, pools, capacities
-///     N = max    check_plan()
-///     between    buffers alive together keep one order by address, and none reaches into the next
+///     least sizes   check_plan()        live ranges, views, in-place pairs, pools, capacities
+///     most sizes    check_plan()
+///     every shape   at each position the live buffers of a pool form a chain of the stacking
+///                   sizes of a buffer and of its values are equal, views are within their roots, pins and
+///                   capacities hold with the largest size of each buffer
 ///
-/// Proof for the batches between: let buffer a start below b, both alive, and let the top of a (its end, with
-/// the most padding that rounding may take) be at most the start of b for N = 1 and for N = max. Both are
-/// affine in N, so this holds for every N between; ends are at most tops, and rounding up does not lower b.
-/// As in check_plan(), comparing neighbours suffices. Arenas are largest for N = max; sizes that are 0 or
-/// unknown are so for every N. Values of one buffer have one offset, and whether they may share it depends on
-/// N only by the sizes of in-place pairs, which are compared at both ends.
+/// Proof: of two buffers that are alive at a position, one is below the other in the chain, by pairs of the
+/// stacking that are all in it. An offset is at least the end of each buffer below, so their bytes are
+/// disjoint, whatever the sizes are. It suffices to look at positions at which buffers begin: each has to be
+/// in pairs with both neighbours. Where one ends, its neighbours stay in a chain through it.
 
 #include <sublet/core/counterexample.hpp>
 #include <sublet/core/plan.hpp>
@@ -22,16 +23,18 @@
 
 namespace sublet {
 
-/// Whether `plan` is valid for every batch from 1 to `options.max_batch`: true, or the first reason why not.
+/// Whether `plan` is valid for every shape in the ranges of `options.dims`: true, or the first reason why
+/// not.
 ///
-/// Requires:   as check_plan(); `options.max_batch` is at least 1.
-/// Ensures:    the first fault in this order: a plan of another program or largest batch; what check_plan()
-///             finds for a batch of 1, then for the largest; by value, a buffer that is too small; by buffer,
-///             a top above the arena; by value, an alignment; the first position at which one buffer reaches
-///             into the next. A plan that is valid for every batch can be refused, with a batch of 0: if two
-///             buffers swap their order between two batches, or rounding takes less padding than it may.
-/// Complexity: check_plan() twice, and O(n log n), n = values.
-/// Throws:     precondition_error where a requirement is broken, or bytes reach 2^64 - 1.
+/// Requires:   as check_plan(); ranges are not empty, strides at least 1.
+/// Ensures:    the first fault in this order: a plan of another program or of other dimensions, or a stacking
+///             that is none; what check_plan() finds for the least sizes, then for the largest; by value, a
+///             size, a view or an alignment that is not proved; a pair of the stacking that is missing; pins
+///             and capacities. at_shape is a shape that shows it, or empty: it is not proved for every shape.
+///             Of sizes by shape nothing is proved but the stacking.
+/// Complexity: check_plan() twice, O(n log n), n = values and pairs, and a proof for each value with an open
+///             size or place.
+/// Throws:     precondition_error where a requirement is broken, or sizes exceed 64 bits.
 [[nodiscard]] verdict check_plan(snapshot const& p, symbolic_plan const& plan,
                                  symbolic_options const& options);
 

@@ -200,8 +200,9 @@ struct counterexample {
                    counterexample::renaming, counterexample::commands>
         of = {};
     std::vector<step_id> schedule = {}; ///< of a step that overwrites: all steps; of a cycle: those that wait
-    /// Of a plan for all batches: a batch that shows the fault; 0: validity for all of them is not proved.
-    std::optional<byte_count> batch = std::nullopt;
+    /// Of a plan for every shape: a shape that shows the fault; empty: validity for all of them is not
+    /// proved.
+    std::optional<std::vector<byte_count>> at_shape = std::nullopt;
     tree_value value_in_tree = {}; ///< of a nested plan: the program of value(), and its id there
     tree_value other_in_tree = {}; ///< the same of other()
     std::vector<counterexample::said_name> names = {}; ///< the names that name() and name_step() have given

@@ -114,6 +114,12 @@ public:
     per_value(std::initializer_list<E> table) : per_value(std::vector<E>(table))
     {
     }
+    /// The same, of numbers and formulas.
+    per_value(std::initializer_list<T> table)
+        requires(std::is_class_v<T> && !detail::is_id<T>)
+        : per_value(std::vector<T>(table))
+    {
+    }
     /// A table, which is copied.
     template <class E, std::size_t N>
     per_value(E const (&table)[N]) : per_value(std::vector<E>(table, table + N))
@@ -140,6 +146,8 @@ public:
     {
         return actions_ == nullptr ? constant_ : actions_->read(held_, v);
     }
+    /// It is this constant, and neither a table nor a callable.
+    [[nodiscard]] bool is_constant(T const& value) const { return actions_ == nullptr && constant_ == value; }
     /// It is a callable, which every reading calls.
     [[nodiscard]] bool is_callable() const noexcept { return actions_ != nullptr && actions_->is_callable; }
 
@@ -281,8 +289,8 @@ struct pool_limits {
     byte_count capacity = no_limit; ///< the most bytes of its arena
     byte_count alignment = 1; ///< of every buffer in it: the lcm with the buffer's own
     /// If the pool needs more bytes it is several allocations, and no buffer crosses a border. place() and
-    /// all planners split pools, except for slots and for plans of every batch size: these refuse a pool that
-    /// does not fit one block. A pin is an offset in the first block.
+    /// all planners split pools, except for slots, which refuse a pool that does not fit one block, and for
+    /// plans of every shape, which refuse a largest block. A pin is an offset in the first block.
     byte_count largest_block = no_limit;
 };
 

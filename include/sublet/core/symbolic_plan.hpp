@@ -2,231 +2,223 @@
 #ifndef SUBLET_CORE_SYMBOLIC_PLAN_HPP
 #define SUBLET_CORE_SYMBOLIC_PLAN_HPP
 
-/// Options and result of a plan for every batch size N from 1 to a largest one, from sizes that are affine in
-/// N (fixed + per_batch * N). Each offset is such a formula, too, rounded up to the alignment. Two formulas
-/// are compared for all batches in O(1), by their values at both ends.
+/// Options and result of one plan for every shape: sizes are formulas in open dimensions, and the plan is a
+/// stacking, which gives the offsets of each shape from its sizes.
+///
+///     buffer   size            (batch, length) = (1, 32)    (8, 512)
+///       c      4*length^2      [3072, 7168)                 [393216, 1441792)        on top of a and b
+///       b      96*length       [   0, 3072)                 [0, 49152)
+///       a      48*batch        [   0,   48) later           [0, 384)
 
+#include <sublet/core/formula.hpp>
+#include <sublet/core/internal/shape_callable.hpp>
 #include <sublet/core/plan.hpp>
+#include <sublet/core/stacking.hpp>
 #include <sublet/core/units.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
 #include <vector>
 
-// --- affine bytes ----------------------------------------------------------------------------------------
-
-/// Byte counts that are affine in the batch size: fixed + per_batch * N, for every N from 1 to a largest one.
-///
-///     bytes |               . g           f: 3000 + 100 N
-///           |           . `               g:        800 N
-///           |  _ _ . - ` - - - f          f <= g fails at N = 1, so f is not below g throughout
-///           |. `
-///           +-1-----------most--> N       f <= g at both ends implies f <= g in between
-///
-/// If neither is the larger throughout, least_above() is the line through the larger value at each end.
+// --- shape view ------------------------------------------------------------------------------------------
 
 namespace sublet {
 
-/// A size or an offset in bytes for each batch N: fixed + per_batch * N.
-struct affine_bytes {
-    byte_count fixed = 0;     ///< `no_size`: unknown for every batch
-    byte_count per_batch = 0; ///< additional bytes per unit of the batch
-
-    /// A size that is unknown, or known by a lower bound only: the value gets no storage.
-    [[nodiscard]] static constexpr affine_bytes unknown() { return {no_size, 0}; }
-
-    /// There is a size.
-    [[nodiscard]] constexpr bool is_known() const { return fixed != no_size; }
-    /// The size depends on the batch.
-    [[nodiscard]] constexpr bool is_scaled() const { return is_known() && per_batch != 0; }
-
-    /// The bytes for one batch; `no_size` if unknown.
-    /// Throws: precondition_error if they reach 2^64 - 1.
-    [[nodiscard]] constexpr byte_count at(byte_count batch) const
+/// The sizes of the open dimensions as an argument: `{8, 512}`, a vector, a span or, of one dimension, a
+/// number.
+class shape_view {
+public:
+    /// One size for each dimension.
+    shape_view(std::span<byte_count const> sizes) noexcept : data_(sizes.data()), count_(sizes.size()) {}
+    /// The same.
+    shape_view(sublet::shape const& sizes) noexcept : shape_view(std::span<byte_count const>(sizes)) {}
+    /// The same.
+    shape_view(std::initializer_list<byte_count> sizes) noexcept : count_(sizes.size())
     {
-        return is_known() ? checked_add(fixed, checked_multiply(per_batch, batch)) : no_size;
+        data_ = sizes.begin();
     }
-    friend constexpr bool operator==(affine_bytes, affine_bytes) = default;
+    /// Of one dimension.
+    /// Throws: precondition_error if it is negative.
+    template <detail::integer N>
+    shape_view(N size) : one_(detail::to_byte_count(size)), count_(1)
+    {
+    }
+
+    /// The sizes.
+    [[nodiscard]] std::span<byte_count const> sizes() const noexcept
+    {
+        return {data_ == nullptr ? &one_ : data_, count_};
+    }
+
+private:
+    byte_count const* data_ = nullptr; // none: of `one_`
+    byte_count one_ = 0;
+    std::size_t count_ = 0;
 };
-
-/// The sum, for every batch.
-///
-/// Requires: both are known. The same holds for the functions below.
-/// Throws:   precondition_error if a part reaches 2^64 - 1.
-[[nodiscard]] constexpr affine_bytes checked_add(affine_bytes a, affine_bytes b)
-{
-    return {checked_add(a.fixed, b.fixed), checked_add(a.per_batch, b.per_batch)};
-}
-
-namespace detail {
-
-/// Requires: alignment >= 1.
-[[nodiscard]] constexpr byte_count common_divisor(byte_count per_batch, byte_count alignment)
-{
-    for (byte_count rest = per_batch % alignment; rest != 0;) {
-        byte_count const next = alignment % rest;
-        alignment = rest;
-        rest = next;
-    }
-    return alignment;
-}
-
-/// An upper bound of the bytes that align_up(a.at(N), alignment) adds, for all N; 0 if both parts are
-/// multiples of the alignment. All a.at(N) are congruent modulo the common divisor; the smallest nonzero
-/// residue modulo the alignment is padded most.
-///
-/// Requires: alignment >= 1.
-[[nodiscard]] constexpr byte_count max_padding(affine_bytes a, byte_count alignment)
-{
-    byte_count const divisor = common_divisor(a.per_batch, alignment), least = a.fixed % divisor;
-    return alignment - (least == 0 ? divisor : least);
-}
-
-} // namespace detail
 
 // --- symbolic options ------------------------------------------------------------------------------------
 
-/// Options of a plan for every batch size.
+/// Options of a plan for every shape.
 ///
-///     {.bytes = sizes, .max_batch = 64}       sizes[v] is {fixed, per_batch}; batches are 1, 2 ... 64
+///     {.bytes = sizes, .dims = {{"batch", 1, 64}, {"length", 1, 2048}}}
 ///
-/// Except for the sizes they are as in plan_options; at() gives the options for one batch. There are no pins:
-/// a fixed offset would not depend on the batch, and hence neither could the offsets of its neighbours.
+/// Except for the sizes they are as in plan_options; at() gives the options for one shape. There are no
+/// choices of pools.
 
-/// As plan_options, with sizes for each batch.
+/// As plan_options, with sizes for every shape.
 struct symbolic_options {
-    /// Whether buffers that scale with the batch may share bytes with buffers that do not.
-    enum class mixing_rule : std::uint8_t {
-        proved, ///< yes, if the larger one is proved to be larger for every batch
-        apart   ///< no: scaled buffers share with scaled ones only, fixed with fixed
+    /// A shape for which the plan is to be low.
+    struct sample {
+        sublet::shape shape;      ///< one size for each dimension
+        std::uint32_t weight = 1; ///< in the mean, as often as it comes
+    };
+    /// What is to be small.
+    enum class goal_kind : std::uint8_t {
+        worst, ///< the largest ratio of an arena to its lower bound among the samples
+        mean   ///< the weighted mean of these ratios
     };
 
-    per_value<affine_bytes> bytes;                   ///< no default; `affine_bytes::unknown()`: unknown
-    byte_count max_batch = 1;                        ///< the plan holds for batches from 1 to this
+    per_value<formula>
+        bytes; ///< no default; `formula::unknown()`: unknown; `formula::by_shape()`: `bytes_at`
+    std::vector<dimension> dims = {}; ///< the open dimensions, with their ranges
+    /// `bytes_at(value, sizes)`: the size of a value for one shape, if it is no formula. Nothing is proved of
+    /// it: the value is in no in-place pair, and a view is checked for single shapes only.
+    detail::bytes_by_shape bytes_at = {};
     per_value<byte_count> alignment = byte_count{1}; ///< any integer >= 1
     /// Its relation to the world outside the program.
     per_value<value_role> role = value_role::intermediate;
-    per_value<value_id> alias_of = no_value;              ///< v is a view of alias_of[v]
-    per_value<affine_bytes> view_offset = affine_bytes{}; ///< first byte in alias_of[v], for every batch
-    per_value<pool_id> pool = pool_id{0};                 ///< the pool to lie in
-    per_value<bool> eligible = true;     ///< false: has its own storage: not planned, not counted
-    table<pool_id, pool_limits> pools = {}; ///< capacities are for the largest batch
-    std::vector<node_id> order = {};     ///< every node once; empty: 0, 1, 2 ...
-    /// Which buffers may share bytes.
-    symbolic_options::mixing_rule mixing = symbolic_options::mixing_rule::proved;
-    bool in_place = true; ///< take in-place pairs of equal size for every batch
+    per_value<value_id> alias_of = no_value;    ///< v is a view of alias_of[v]
+    per_value<formula> view_offset = formula{}; ///< its first byte in alias_of[v], for every shape
+    per_value<pool_id> pool = pool_id{0};       ///< the pool to lie in
+    per_value<byte_count> pinned = no_offset;   ///< a prescribed offset, the same for every shape
+    per_value<bool> eligible = true;            ///< false: has its own storage: not planned, not counted
+    table<pool_id, pool_limits> pools = {};     ///< capacities are for every shape; no pool may have blocks
+    std::vector<node_id> order = {};            ///< every node once; empty: 0, 1, 2 ...
+    /// Shapes that matter, besides corners and middles of the ranges. A weight counts only with
+    /// goal_kind::mean, and if there is one here, only those given here count there.
+    std::vector<symbolic_options::sample> samples = {};
+    symbolic_options::goal_kind goal = symbolic_options::goal_kind::worst; ///< of all samples
+    bool in_place = true; ///< take the in-place pairs of which the sizes are proved to be equal
     bool check = true;    ///< check the plan before it is returned
     sublet::effort effort = sublet::effort::balanced; ///< the work of each search
 
-    /// The options for one batch.
+    /// The options for one shape.
     ///
-    /// Throws: precondition_error if the batch is out of range; reading a size throws if it reaches 2^64 - 1.
-    [[nodiscard]] plan_options at(byte_count batch) const;
+    /// Throws: precondition_error if the shape is none of the ranges; reading a size throws as formula::at().
+    [[nodiscard]] plan_options at(shape_view one) const;
 };
 
 // --- symbolic plan ---------------------------------------------------------------------------------------
 
-/// Offsets for every batch: one formula per buffer.
+/// One plan for every shape.
 ///
-///     buffer   size       start             N = 1      N = 3        offset: start rounded up to
-///       a      100 N      0                 [0, 100)   [0, 300)     a multiple of 64
-///       b      32         100 N + 32        [192 ..)   [384 ..)
+///     sublet::symbolic_plan const serving = sublet::plan_symbolic(program, any_shape).plan;
+///     sublet::symbolic_plan::places now;                  // reused: no allocation from the second shape on
+///     for (sublet::shape const& request : requests) {
+///         serving.place(request, now);
+///         std::cout << serving.offset_of(scores, now) << '\n';
+///     }
 ///
-/// Valid for the sequential reading. If both parts of a start are multiples of the alignment, nothing is
-/// rounded.
+/// Valid for the sequential reading.
 struct symbolic_plan {
-    /// The offset for each batch: `start`, rounded up.
-    struct offset {
-        affine_bytes start = {};   ///< of its buffer, before it is rounded
-        byte_count alignment = 1;  ///< the start is rounded up to a multiple of it
-        affine_bytes in_root = {}; ///< of a view: its first byte in its root
-
-        /// The offset for one batch.
-        [[nodiscard]] byte_count at(byte_count batch) const
-        {
-            byte_count const rounded = align_up(start.at(batch), alignment);
-            SUBLET_EXPECTS(rounded != no_offset, "sublet: a sum of sizes exceeds 64 bits");
-            return checked_add(rounded, in_root.at(batch));
-        }
-        friend bool operator==(symbolic_plan::offset, symbolic_plan::offset) = default;
-    };
-
-    /// A buffer with its formula.
+    /// A buffer without its offset.
     struct buffer {
         /// The other values of the buffer are views or in-place results of this one.
         value_id root = no_value;
-        live_range life = {};     ///< the positions at which its bytes are in use
-        affine_bytes size = {};   ///< of all its bytes
-        byte_count alignment = 1; ///< its own and its pool's
-        pool_id pool = 0;         ///< the pool that it lies in
-        affine_bytes start = {};  ///< its offset is the start, rounded up
-
-        /// Its offset for one batch.
-        [[nodiscard]] byte_count offset_at(byte_count batch) const
-        {
-            return symbolic_plan::offset{start, alignment}.at(batch);
-        }
-        /// An upper bound of the end of its bytes, for every batch.
-        [[nodiscard]] affine_bytes top() const
-        {
-            affine_bytes const end = checked_add(start, size);
-            return {checked_add(end.fixed, detail::max_padding(start, alignment)), end.per_batch};
-        }
+        live_range life = {};          ///< the positions at which its bytes are in use
+        std::uint32_t size = 0;        ///< which of `sizes` is that of all its bytes
+        byte_count alignment = 1;      ///< its own and its pool's
+        pool_id pool = 0;              ///< the pool that it lies in
+        byte_count pinned = no_offset; ///< its offset, if that is prescribed
         friend bool operator==(symbolic_plan::buffer const&, symbolic_plan::buffer const&) = default;
     };
+    /// The places of all buffers for one shape.
+    struct places {
+        sublet::shape shape;          ///< of these sizes
+        std::vector<byte_count> size; ///< of each buffer, in bytes
+        stacking::offsets at;         ///< of each buffer, and the bytes of each pool
+    private:
+        friend symbolic_plan;
+        std::vector<byte_count> sizes_; // of `symbolic_plan::sizes`
+    };
 
-    byte_count max_batch = 1;                        ///< the plan holds for batches from 1 to this
+    /// The first byte of a value, for each shape.
+    class offset {
+    public:
+        /// It refers to the plan. Requires: the value has a buffer.
+        offset(symbolic_plan const& plan, value_id value) : plan_(&plan), value_(value) {}
+        /// For one shape, of which the places were found before; or with all others.
+        template <class Shape = shape_view>
+        [[nodiscard]] byte_count at(Shape const& one) const
+        {
+            return plan_->offset_of(value_, one);
+        }
+        friend bool operator==(symbolic_plan::offset, symbolic_plan::offset) = default;
+
+    private:
+        symbolic_plan const* plan_;
+        value_id value_;
+    };
+
+    std::vector<dimension> dims = {};                ///< the open dimensions
     std::vector<node_id> order = {};                 ///< of the nodes; empty: 0, 1, 2 ...
-    /// Of more than 0 bytes, by ascending root.
-    table<buffer_id, symbolic_plan::buffer> buffers = {};
+    table<buffer_id, symbolic_plan::buffer> buffers = {}; ///< by ascending root
     table<value_id, buffer_id> buffer_of = {};       ///< `no_buffer`: not planned
-    table<pool_id, affine_bytes> arena = {};         ///< of each pool, for every batch
+    std::vector<formula> sizes = {};                 ///< of buffers, each once; `by_shape()`: `bytes_at`
+    sublet::stacking stack = {};                     ///< which buffers lie below which
+    table<pool_id, byte_count> most_bytes =
+        {}; ///< of each pool, for every shape; of sizes by shape: for samples
     std::vector<value_id> unsized = {};              ///< roots of buffers of unknown size
-    std::vector<memory_plan::empty_value> empty = {}; ///< of 0 bytes for every batch; ascending by value
     /// The first byte of a view in its root; no entry at all if every view begins with its root.
-    table<value_id, affine_bytes> offset_in_root = {};
+    table<value_id, formula> offset_in_root = {};
+    detail::bytes_by_shape bytes_at = {}; ///< of sizes that are no formulas
 
-    /// The first byte of v in the arena of its pool, or `no_offset`.
-    [[nodiscard]] byte_count offset_of(value_id v, byte_count batch) const
-    {
-        if (buffer_of[v] == no_buffer) {
-            std::size_t const at = detail::find_value(empty, v);
-            return at == empty.size() ? no_offset : empty[at].offset;
-        }
-        byte_count const begin = buffers[buffer_of[v]].offset_at(batch);
-        return offset_in_root.empty() ? begin : checked_add(begin, offset_in_root[v].at(batch));
-    }
+    /// Finds the places of all buffers for one shape.
+    ///
+    /// Complexity: O(buffers + pairs of the stacking + operations of `sizes`), at most 3 pairs a buffer;
+    ///             allocates nothing if `result` was used for a plan with as many buffers.
+    /// Throws:     precondition_error if the shape is none of the ranges, a size is below 0, or sizes exceed
+    ///             64 bits; where sizes are by shape, also if a buffer does not fit below a pin.
+    void place(shape_view one, symbolic_plan::places& result) const;
 
-    /// The plan for one batch. Its arenas may be smaller than `arena`.
-    /// Complexity: O(values).
-    /// Throws:     precondition_error if the batch is not in 1 ... max_batch, or a buffer lies in a pool that
-    ///             `arena` does not have.
-    template <detail::integer Batch>
-    [[nodiscard]] memory_plan at(Batch which) const
-    {
-        byte_count const batch = detail::to_byte_count(which);
-        SUBLET_EXPECTS(batch >= 1 && batch <= max_batch,
-                       "sublet: a plan for batches from 1 to % is asked for batch %", max_batch, batch);
-        memory_plan plan;
-        plan.order = order;
-        plan.buffer_of = buffer_of;
-        plan.unsized = unsized;
-        plan.empty = empty;
-        for (affine_bytes begin : offset_in_root) plan.offset_in_root.push_back(begin.at(batch));
-        plan.arena_bytes.assign(arena.size(), 0);
-        plan.buffers.reserve(buffers.size());
-        for (symbolic_plan::buffer const& b : buffers) {
-            memory_plan::placed_buffer const p{b.root,      b.life, b.size.at(batch),
-                                               b.alignment, b.pool, b.offset_at(batch)};
-            plan.buffers.push_back(p);
-            SUBLET_EXPECTS(b.pool < plan.arena_bytes.size(),
-                           "sublet: value % lies in pool %, but its plan has only % pools", b.root, b.pool,
-                           plan.arena_bytes.size());
-            byte_count& height = plan.arena_bytes[b.pool];
-            height = detail::larger(height, checked_add(p.offset, p.size));
-        }
-        return plan;
-    }
-    friend bool operator==(symbolic_plan const&, symbolic_plan const&) = default;
+    /// The first byte of v in the arena of its pool, or `no_offset`. O(1), and the formula of a view.
+    [[nodiscard]] byte_count offset_of(value_id v, symbolic_plan::places const& now) const;
+    /// The same for one shape: place() for one value.
+    [[nodiscard]] byte_count offset_of(value_id v, shape_view one) const;
+
+    /// The plan for one shape, for executors and reports.
+    /// Complexity: place() and O(values).
+    /// Throws:     as place().
+    [[nodiscard]] memory_plan at(shape_view one) const;
+
+    /// The bytes of a pool for one shape; 0 for a pool that the plan does not have.
+    /// Throws: as place().
+    [[nodiscard]] byte_count bytes(shape_view one, pool_id pool = 0) const;
+    /// The bytes of all pools for each of these shapes, in the weighted mean, rounded up: of a mixture of
+    /// requests.
+    ///
+    /// Requires: a weight is not 0.
+    /// Throws:   as place(); precondition_error if the sum exceeds 64 bits.
+    [[nodiscard]] byte_count mean_bytes(std::span<symbolic_options::sample const> mixture) const;
+    /// Whether each pool fits its capacity for one shape; a pool that is not listed has none.
+    /// Throws: as place().
+    [[nodiscard]] bool fits(shape_view one, table<pool_id, pool_limits> const& pools) const;
+    /// The largest size of one dimension for which the shape fits the capacities, while the others stay; none
+    /// if no size does. What `one` has for that dimension does not matter.
+    ///
+    /// Complexity: O(log s) calls of place(), s = sizes in its range, if all sizes of buffers are proved to
+    ///             rise with it; otherwise O(s).
+    /// Throws:     precondition_error if there is no such dimension; as place().
+    [[nodiscard]] std::optional<byte_count> largest(std::uint32_t dimension, shape_view one,
+                                                    table<pool_id, pool_limits> const& pools) const;
+
+    friend bool operator==(symbolic_plan const& a, symbolic_plan const& b) { return a.is_equal(b); }
+
+private:
+    [[nodiscard]] bool is_equal(symbolic_plan const& other) const;
 };
 
 } // namespace sublet

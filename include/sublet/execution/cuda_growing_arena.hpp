@@ -2,14 +2,14 @@
 #ifndef SUBLET_EXECUTION_CUDA_GROWING_ARENA_HPP
 #define SUBLET_EXECUTION_CUDA_GROWING_ARENA_HPP
 
-/// growing_arena in the memory of a CUDA device: no address moves, so a captured graph for each batch stays
+/// growing_arena in the memory of a CUDA device: no address moves, so a captured graph for each shape stays
 /// valid, and all graphs together take the memory of the one that runs.
 ///
 ///     sublet::cuda_device device(0);
-///     auto planned = sublet::plan_symbolic(program, any_batch); // for batches of up to 64
+///     auto planned = sublet::plan_symbolic(program, any_shape); // batches to 64, lengths to 2048
 ///     sublet::cuda_growing_arena memory(device, planned);
-///     sublet::stream_executor one{device, program, any_batch.at(1), memory.at(1), kernel};
-///     sublet::stream_executor many{device, program, any_batch.at(64), memory.at(64), kernel};
+///     sublet::stream_executor one{device, program, any_shape.at({1, 32}), memory.at({1, 32}), kernel};
+///     sublet::stream_executor many{device, program, any_shape.at({64, 512}), memory.at({64, 512}), kernel};
 ///     auto graph_of_one = one.capture();
 ///     auto graph_of_many = many.capture();
 ///
@@ -29,12 +29,12 @@
 
 namespace sublet {
 
-/// Arenas in device memory for every batch of one plan, for stream_executor on a cuda_device. An executor
+/// Arenas in device memory for every shape of one plan, for stream_executor on a cuda_device. An executor
 /// that is used after another one waits for the device. Memory is counted in units of the device's
-/// granularity, 2 MiB on most. On a device that cannot map memory it is one block of the largest batch.
+/// granularity, 2 MiB on most. On a device that cannot map memory it is one block of the largest bytes.
 class cuda_growing_arena {
 public:
-    /// Reserves the addresses of the largest batch, without memory.
+    /// Reserves the addresses of the largest bytes of each pool, without memory.
     ///
     /// Requires:   the device outlives it; alignments are powers of two.
     /// Complexity: O(buffers), and one call of the driver for each pool.
@@ -58,16 +58,12 @@ public:
     {
     }
 
-    /// The arena for one batch, for an executor with the options of this batch: as growing_arena::at().
-    template <detail::integer Batch>
-    [[nodiscard]] arena at(Batch batch)
-    {
-        return blocks_.at(batch);
-    }
-    /// Bytes of memory that it holds now: those of the batch that was run last, in whole pages.
+    /// The arena for one shape, for an executor with the options of this shape: as growing_arena::at().
+    [[nodiscard]] arena at(shape_view one) { return blocks_.at(one); }
+    /// Bytes of memory that it holds now: those of the shape that was run last, in whole pages.
     [[nodiscard]] byte_count bytes() const noexcept { return blocks_.bytes(); }
-    /// Memory follows the batch; false: this device reserves no addresses, and the memory is that of the
-    /// largest batch throughout.
+    /// Memory follows the shape; false: this device reserves no addresses, and the memory is the largest
+    /// throughout.
     [[nodiscard]] bool is_growing() const noexcept { return blocks_.is_growing(); }
     /// The first address of each pool's block; null for one without bytes.
     [[nodiscard]] table<pool_id, std::byte*> const& addresses() const { return blocks_.addresses(); }

@@ -15,7 +15,7 @@
 ///
 /// Every kind of plan has them in which each step runs once. In a plan for one order each reuse of bytes is a
 /// hand-off: less memory, more edges. A plan for every schedule has the hand-offs that it names, if any. Of a
-/// plan for every batch, pass the arena of a batch.
+/// plan for every shape, pass the arena of a shape.
 ///
 /// A hand-off out of a branch that is not taken would never come, so a program with branches, made by flow(),
 /// is refused: there is no set of edges for it. Runs of the same arenas follow each other: the last steps of
@@ -65,7 +65,7 @@ struct step_edges {
     [[nodiscard]] std::size_t count(step_edges::reason why) const;
 };
 
-/// The edges of a plan, as a plan by itself, a planner's result, or the arena of a batch.
+/// The edges of a plan, as a plan by itself, a planner's result, or the arena of a shape.
 ///
 /// Requires:   as of thread_executor: `options` are those of the plan; hand-offs name steps. The edges of the
 ///             program, if any, are an order.
@@ -74,8 +74,8 @@ struct step_edges {
 ///             the listed order. No edge follows from others. The plan and the edges are proved unless
 ///             `options.check` is off. A pair that the plan hands on and the caller gives, too, is `given`.
 /// Complexity: that of run_order_of(), and of the check of the plan.
-/// Throws:     unsound_plan if there is no plan, it is not valid for these steps, or a hand-off contradicts the
-///             order; precondition_error where a requirement is broken, such as by control flow.
+/// Throws:     unsound_plan if there is no plan, it is not valid for these steps, or a hand-off contradicts
+///             the order; precondition_error where a requirement is broken, such as by control flow.
 [[nodiscard]] step_edges edges(snapshot const& p, arena const& planned, plan_options const& options,
                                std::vector<handoff> const& handoffs = {});
 /// The same for a listing: steps have their names, also in errors.

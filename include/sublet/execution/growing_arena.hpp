@@ -2,19 +2,19 @@
 #ifndef SUBLET_EXECUTION_GROWING_ARENA_HPP
 #define SUBLET_EXECUTION_GROWING_ARENA_HPP
 
-/// Arenas for every batch: addresses are reserved once, for the largest; memory follows the batch that runs.
+/// Arenas for every shape: addresses are reserved once, for the largest; memory follows the shape that runs.
 ///
-///     auto planned = sublet::plan_symbolic(program, any_batch); // for batches of up to 64
+///     auto planned = sublet::plan_symbolic(program, any_shape); // batches to 64, lengths to 2048
 ///     sublet::growing_arena memory(planned);
-///     sublet::cpu_executor one{program, any_batch.at(1), memory.at(1), kernel};
-///     sublet::cpu_executor many{program, any_batch.at(64), memory.at(64), kernel};
+///     sublet::cpu_executor one{program, any_shape.at({1, 32}), memory.at({1, 32}), kernel};
+///     sublet::cpu_executor many{program, any_shape.at({64, 512}), memory.at({64, 512}), kernel};
 ///
 ///     address   0 ........................................... most      reserved
 ///     one       [ memory )                                              while `one` is used
 ///     many      [ memory ....................................... )      while `many` is used
 ///     one       [ memory )                                              and again
 ///
-/// Each executor takes offsets and sizes of its batch, so make one for each batch that comes often, or one
+/// Each executor takes offsets and sizes of its shape, so make one for each shape that comes often, or one
 /// for each request: using another one costs a few system calls and page faults, making one O(program). With
 /// a plan that was checked, executor_options::prove may be false. No address moves, and nothing is copied: no
 /// value lives from one run to the next in an arena (those with value_role::state are the caller's).
@@ -30,12 +30,12 @@
 
 namespace sublet {
 
-/// Arenas in host memory for every batch of one plan, for cpu_executor and thread_executor. Its pages are not
+/// Arenas in host memory for every shape of one plan, for cpu_executor and thread_executor. Its pages are not
 /// counted against `executor_options::limit`, and come from the system, not from `upstream`; where addresses
 /// cannot be reserved, from the free store.
 class growing_arena {
 public:
-    /// Reserves the addresses of the largest batch, without memory.
+    /// Reserves the addresses of the largest bytes of each pool, without memory.
     ///
     /// Requires:   alignments are powers of two.
     /// Complexity: O(buffers), and one system call for each pool.
@@ -53,23 +53,20 @@ public:
     {
     }
 
-    /// The arena for one batch, for an executor with the options of this batch.
+    /// The arena for one shape, for an executor with the options of this shape.
     ///
     /// Requires:   this outlives the executor; one thread at a time uses it and its executors, and no kernel
     ///             uses another of them. What input() and output() return is valid until another one is used;
     ///             a run without an input that was lost so throws unusable_value.
     /// Complexity: O(values). The first input() or run() after another executor was used takes O(pools), and
     ///             the pages that are added or given back.
-    /// Throws:     precondition_error if the batch is not in 1 ... max_batch.
-    template <detail::integer Batch>
-    [[nodiscard]] arena at(Batch batch)
-    {
-        return blocks_.at(batch);
-    }
-    /// Bytes of memory that it holds now: those of the batch that was run last, in whole pages.
+    /// Throws:     precondition_error if the shape is none of the ranges; of sizes by shape, if its arena is
+    ///             larger than those of the samples.
+    [[nodiscard]] arena at(shape_view one) { return blocks_.at(one); }
+    /// Bytes of memory that it holds now: those of the shape that was run last, in whole pages.
     [[nodiscard]] byte_count bytes() const noexcept { return blocks_.bytes(); }
-    /// Memory follows the batch; false: this machine reserves no addresses, and the memory is that of the
-    /// largest batch throughout.
+    /// Memory follows the shape; false: this machine reserves no addresses, and the memory is the largest
+    /// throughout.
     [[nodiscard]] bool is_growing() const noexcept { return blocks_.is_growing(); }
     /// The first address of each pool's block; null for one without bytes.
     [[nodiscard]] table<pool_id, std::byte*> const& addresses() const { return blocks_.addresses(); }

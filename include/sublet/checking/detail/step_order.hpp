@@ -77,6 +77,11 @@ private:
     csr_rows<std::uint32_t, std::uint32_t> accesses_in_; // by block: twice the index, and 1 for a part
 };
 
+/// Accesses of one byte, of which one writes, must keep their order in the program. Bytes that are written
+/// once, and not given, have no such accesses: every read comes after that write. The first fault by
+/// position, then by value.
+std::optional<counterexample> first_moved_write(snapshot const& program, plan_requirements const& required);
+
 /// A step that defines a view and does not say how, or makes a view of a value that is none; or one that
 /// reads a value, changes nothing, and only makes views of other storage.
 std::optional<counterexample> misnamed_view(snapshot const& p, plan_requirements const& required);

@@ -31,7 +31,8 @@ public:
         if (is_foreign()) return counterexample{fault::foreign_plan};
         if (auto fact = misnamed_view(program_, required_)) return fact;
         if (auto fact = undefined_use()) return fact;
-        if (auto fact = moved_write()) return fact;
+        if (!options_.order.empty())
+            if (auto fact = first_moved_write(program_, required_)) return fact;
         if (auto fact = back_edge()) return fact;
         if (auto fact = check_places(required_, plan_, options_)) return fact;
         return clash();
@@ -107,42 +108,6 @@ private:
                     use.maker = s;
             first->of = use;
         }
-        return first;
-    }
-
-    /// Accesses of one byte, of which one writes, must keep their order in the program. Bytes that are written
-    /// once, and not given, have no such accesses: every read comes after that write.
-    std::optional<counterexample> moved_write() const
-    {
-        if (options_.order.empty()) return std::nullopt;
-        table<position_id, step_id> listed(program_.steps());
-        for (step_id s = 0; s != program_.steps(); ++s) listed[position_id::of(+s)] = s;
-        byte_order const order(program_, required_, listed, false);
-        std::optional<counterexample> first;
-        auto found = [&first](value_id v, position_id p) {
-            if (first && (first->position() < p || (first->position() == p && first->value() <= v))) return;
-            first = counterexample{fault::write_moved, counterexample::access{.value = v, .position = p}};
-        };
-        struct moves { // of the accesses so far; positions from 1
-            position_id highest = 0, highest_write = 0;
-            value_id last_written = no_value;
-        };
-        order.each_block([&](std::span<byte_order::access const> accesses) { // as the program lists them
-            moves of_whole, of_parts;
-            for (byte_order::access const& one : accesses) {
-                position_id const p = required_.position[one.step] + 1;
-                auto compare_with = [&](moves const& earlier) {
-                    if (one.writes && p < earlier.highest) found(one.value, p - 1);
-                    if (!one.writes && p < earlier.highest_write)
-                        found(earlier.last_written, earlier.highest_write - 1);
-                };
-                compare_with(of_whole);
-                if (!one.is_part) compare_with(of_parts);
-                moves& its = one.is_part ? of_parts : of_whole;
-                if (one.writes && p >= its.highest_write) its.highest_write = p, its.last_written = one.value;
-                its.highest = larger(its.highest, p);
-            }
-        });
         return first;
     }
 

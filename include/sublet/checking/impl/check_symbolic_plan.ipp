@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 
-/// check_plan() for the smallest and the largest batch; between them a comparison of tops and starts, both
-/// affine.
+/// check_plan() for the least and the largest sizes; a sweep over positions compares neighbours in the order
+/// of the stacking with its pairs; formulas are compared value by value.
 
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
+#include <sublet/checking/detail/step_order.hpp>
 #include <sublet/checking/internal/places.hpp>
-#include <sublet/core/internal/affine.hpp>
 #include <sublet/core/internal/facts.hpp>
+#include <sublet/core/internal/formula_bounds.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/internal/said_views.hpp>
 #include <sublet/impl/config.hpp>
@@ -19,180 +20,369 @@ namespace sublet::detail {
 class symbolic_checker {
 public:
     symbolic_checker(snapshot const& program, symbolic_plan const& plan, symbolic_options const& options)
-        : program_(program), plan_(plan), options_(options), max_batch_(options.max_batch)
+        : program_(program), plan_(plan), options_(options),
+          bytes_(options.bytes.tabulate(program.values(), "bytes")), layer_of_(plan.buffers.size(), no_layer)
     {
+        for (dimension const& its : options.dims) {
+            least_.push_back(its.least);
+            most_.push_back(its.least + (its.most - its.least) / its.stride * its.stride);
+        }
     }
 
-    std::optional<counterexample> first_fault() const
+    std::optional<counterexample> first_fault()
     {
-        if (is_foreign()) return counterexample{.what = fault::foreign_plan, .batch = 1};
-        for (byte_count batch : {byte_count{1}, max_batch_})
-            if (verdict valid = check_plan(program_, plan_.at(batch), options_.at(batch)); !valid) {
-                valid.error().batch = batch;
+        if (is_foreign() || !is_stacking())
+            return counterexample{.what = fault::foreign_plan, .at_shape = least_};
+        for (shape const& s : {least_, most_})
+            if (verdict valid = check_plan(program_, plan_.at(s), options_.at(s)); !valid) {
+                valid.error().at_shape = s;
                 return valid.error();
             }
-        plan_requirements const required = derive_requirements(program_, options_.at(max_batch_));
-        std::optional<counterexample> fact = too_small(required);
-        if (!fact) fact = misaligned(required);
-        if (!fact) fact = clash(required);
-        if (fact && fact->batch != 0) confirm(*fact);
-        return fact;
+        plan_requirements const required = derive_requirements(program_, options_.at(most_));
+        if (auto fact = open_size(required)) return fact;
+        if (auto fact = misaligned(required)) return fact;
+        if (auto fact = open_view(required)) return fact;
+        if (auto fact = open_pair(required)) return fact;
+        if (auto fact = moved_write(required)) return fact;
+        if (auto fact = missing_pair(required)) return fact;
+        return too_high();
     }
 
 private:
+    static constexpr std::uint32_t no_layer = ~std::uint32_t{0};
+
     bool is_foreign() const
     {
-        if (plan_.max_batch != max_batch_ || plan_.buffer_of.size() != program_.values()) return true;
+        if (plan_.dims.size() != options_.dims.size() || plan_.buffer_of.size() != program_.values())
+            return true;
+        for (std::size_t d = 0; d != plan_.dims.size(); ++d)
+            if (plan_.dims[d].least != options_.dims[d].least ||
+                plan_.dims[d].most != options_.dims[d].most ||
+                plan_.dims[d].stride != options_.dims[d].stride)
+                return true;
         for (buffer_id b : plan_.buffer_of)
             if (b != no_buffer && b >= plan_.buffers.size()) return true;
+        if (!plan_.offset_in_root.empty() && plan_.offset_in_root.size() != program_.values()) return true;
         for (symbolic_plan::buffer const& b : plan_.buffers)
-            if (b.pool >= plan_.arena.size() || b.alignment == 0 || !b.size.is_known() || !b.start.is_known())
-                return true;
-        return false;
+            if (b.size >= plan_.sizes.size() || b.alignment == 0 || b.pool >= plan_.stack.pools) return true;
+        for (formula const& size : plan_.sizes)
+            if (!size.is_known() || (size.is_by_shape() && !plan_.bytes_at)) return true;
+        return plan_.most_bytes.size() != plan_.stack.pools || plan_.stack.pools < options_.pools.size();
     }
 
-    /// Confirms a conflict for a batch: two overlapping values may be an in-place pair for that batch.
-    void confirm(counterexample& fact) const
+    /// Each buffer is once in the order, as the plan describes it, after what lies below it.
+    bool is_stacking()
     {
-        byte_count const batch = *fact.batch;
-        verdict const valid = check_plan(program_, plan_.at(batch), options_.at(batch));
-        if (!valid) fact = valid.error();
-        fact.batch = valid ? 0 : batch;
+        std::vector<stacking::layer> const& order = plan_.stack.order;
+        if (order.size() != plan_.buffers.size()) return false;
+        for (std::size_t i = 0; i != order.size(); ++i) {
+            stacking::layer const& its = order[i];
+            std::size_t const end =
+                i + 1 == order.size() ? plan_.stack.below.size() : order[i + 1].first_below;
+            if (its.buffer >= plan_.buffers.size() || layer_of_[its.buffer] != no_layer) return false;
+            symbolic_plan::buffer const& b = plan_.buffers[its.buffer];
+            if (its.pool != b.pool || its.alignment != b.alignment || its.pinned != b.pinned) return false;
+            if (its.over != no_buffer || its.first_below > end || end > plan_.stack.below.size())
+                return false;
+            if (i == 0 && its.first_below != 0) return false;
+            for (std::size_t k = its.first_below; k != end; ++k) {
+                buffer_id const under = plan_.stack.below[k];
+                if (under >= plan_.buffers.size() || layer_of_[under] == no_layer) return false;
+            }
+            layer_of_[its.buffer] = static_cast<std::uint32_t>(i);
+        }
+        return true;
     }
 
-    /// Checks sizes and tops of the plan's buffers; check_plan() derives sizes from the program instead.
-    std::optional<counterexample> too_small(plan_requirements const& required) const
+    formula const& size_of(value_id v) const { return plan_.sizes[plan_.buffers[plan_.buffer_of[v]].size]; }
+    bool are_equal(formula const& a, formula const& b) const
     {
-        auto const bytes = options_.bytes.tabulate(program_.values(), "bytes");
+        return a == b || (a.is_known() && b.is_known() && !a.is_by_shape() && !b.is_by_shape() &&
+                          never_above(a, b, options_.dims) && never_above(b, a, options_.dims));
+    }
+
+    /// Each buffer has exactly the size of its values' storage; several in one have formulas.
+    std::optional<counterexample> open_size(plan_requirements const& required) const
+    {
+        for (symbolic_plan::buffer const& b : plan_.buffers)
+            if (formula const& size = plan_.sizes[b.size];
+                !size.is_by_shape() && !never_above(formula{}, size, options_.dims))
+                return counterexample{.what = fault::outside_arena,
+                                      .of = counterexample::place{.value = b.root, .pool = b.pool},
+                                      .at_shape = shape{}};
+        table<buffer_id, value_id> first(plan_.buffers.size(), no_value); // a root in it
         for (value_id v = 0; v != plan_.buffer_of.size(); ++v) {
             if (plan_.buffer_of[v] == no_buffer) continue;
-            symbolic_plan::buffer const& b = plan_.buffers[plan_.buffer_of[v]];
-            affine_bytes const needed = bytes[required.root[v]];
-            for (byte_count batch : {byte_count{1}, max_batch_})
-                if (b.size.at(batch) < needed.at(batch)) {
-                    byte_count const at = b.offset_at(batch);
-                    return counterexample{
-                        .what = fault::outside_arena,
-                        .of = counterexample::place{.value = v,
-                                                    .pool = b.pool,
-                                                    .begin = at,
-                                                    .end = checked_add(at, needed.at(batch)),
-                                                    .needed = checked_add(at, b.size.at(batch))},
-                        .batch = batch};
-                }
+            value_id const r = required.root[v];
+            value_id& its = first[plan_.buffer_of[v]];
+            bool const is_joined = its != no_value && its != r;
+            if (its == no_value) its = r;
+            formula const &needed = bytes_[r], &has = size_of(v);
+            bool const by_shape = needed.is_by_shape() || has.is_by_shape();
+            if (by_shape ? needed.is_by_shape() && has.is_by_shape() && !is_joined : are_equal(needed, has))
+                continue;
+            return counterexample{
+                .what = fault::outside_arena,
+                .of = counterexample::place{.value = v, .pool = plan_.buffers[plan_.buffer_of[v]].pool},
+                .at_shape = shape{}};
         }
-        for (symbolic_plan::buffer const& b : plan_.buffers)
-            if (!never_above(b.top(), plan_.arena[b.pool], max_batch_))
-                return counterexample{.what = fault::outside_arena,
-                                      .of =
-                                          counterexample::place{.value = b.root,
-                                                                .pool = b.pool,
-                                                                .begin = b.offset_at(max_batch_),
-                                                                .end = b.top().at(max_batch_),
-                                                                .needed = plan_.arena[b.pool].at(max_batch_)},
-                                      .batch = 0};
         return std::nullopt;
     }
 
-    /// Offsets are aligned for every batch if their rounding is a multiple; or if nothing is rounded and both
-    /// affine coefficients are multiples.
+    /// An offset is a multiple of each alignment for every shape if that divides the alignment of its buffer.
     std::optional<counterexample> misaligned(plan_requirements const& required) const
     {
         for (value_id v = 0; v != plan_.buffer_of.size(); ++v) {
             if (plan_.buffer_of[v] == no_buffer) continue;
             symbolic_plan::buffer const& b = plan_.buffers[plan_.buffer_of[v]];
             byte_count const of_pool = b.pool < options_.pools.size() ? options_.pools[b.pool].alignment : 1;
-            for (byte_count needed : {required.alignment[v], of_pool}) {
-                auto is_multiple = [needed](byte_count n) { return n % needed == 0; };
-                if (is_multiple(b.alignment)) continue;
-                if (max_padding(b.start, b.alignment) == 0 && is_multiple(b.start.fixed) &&
-                    is_multiple(b.start.per_batch))
-                    continue;
-                byte_count batch = smaller(max_batch_, byte_count{2}), at = b.offset_at(batch);
-                if (is_multiple(at)) batch = 0;
+            for (byte_count needed : {required.alignment[v], of_pool})
+                if ((b.pinned != no_offset ? b.pinned : b.alignment) % needed != 0)
+                    return counterexample{
+                        .what = fault::misaligned,
+                        .of = counterexample::place{.value = v, .pool = b.pool, .needed = needed},
+                        .at_shape = shape{}};
+        }
+        return std::nullopt;
+    }
+
+    /// The offset of each value in its root, derived again: from the root on, each chain of views once.
+    table<value_id, formula> offsets_of_views(table<value_id, value_id> const& alias_of,
+                                              table<value_id, formula> const& offset) const
+    {
+        table<value_id, formula> sum(alias_of.size());
+        table<value_id, unsigned char> is_known(alias_of.size(), 0);
+        std::vector<value_id> chain;
+        for (value_id v = 0; v != alias_of.size(); ++v) {
+            for (value_id at = v; at != no_value && is_known[at] == 0; at = alias_of[at]) chain.push_back(at);
+            for (; !chain.empty(); chain.pop_back()) {
+                value_id const at = chain.back(), of = alias_of[at];
+                is_known[at] = 1;
+                if (of != no_value) sum[at] = offset[at] == formula{} ? sum[of] : sum[of] + offset[at];
+            }
+        }
+        return sum;
+    }
+
+    std::optional<counterexample> open_view(plan_requirements const& required) const
+    {
+        auto const alias_of = options_.alias_of.tabulate(program_.values(), "alias_of");
+        auto const offset = options_.view_offset.tabulate(program_.values(), "view_offset");
+        table<value_id, formula> const begins = offsets_of_views(alias_of, offset);
+        for (value_id v = 0; v != plan_.buffer_of.size(); ++v) {
+            value_id const r = required.root[v];
+            if (v == r || !bytes_[r].is_known()) continue;
+            formula const& begin = begins[v];
+            counterexample::view const view{.value = v, .other = r};
+            bool const is_said =
+                plan_.offset_in_root.empty() ? begin == formula{} : plan_.offset_in_root[v] == begin;
+            if (plan_.buffer_of[v] != no_buffer && !is_said)
+                return counterexample{.what = fault::misplaced_view, .of = view, .at_shape = shape{}};
+            if (required.alignment[v] != required.alignment[r] &&
+                !is_multiple_of(begin, required.alignment[v], options_.dims))
+                return counterexample{.what = fault::unlike_root,
+                                      .of = counterexample::view{.value = v,
+                                                                 .other = r,
+                                                                 .end = required.alignment[v],
+                                                                 .fact = "alignment"},
+                                      .at_shape = shape{}};
+            if (!never_above(formula{}, begin, options_.dims))
+                return counterexample{.what = fault::misplaced_view, .of = view, .at_shape = shape{}};
+            if (bytes_[r].is_by_shape() || bytes_[v].is_by_shape()) continue;
+            formula const end = bytes_[v].is_known() ? begin + bytes_[v] : begin;
+            if (end != bytes_[r] && !never_above(end, bytes_[r], options_.dims))
+                return counterexample{.what = fault::oversized_view, .of = view, .at_shape = shape{}};
+        }
+        return std::nullopt;
+    }
+
+    /// Classes in one buffer are alive one after the other; one that begins where another one ends is in an
+    /// in-place pair with it, of values that begin at the same byte for every shape.
+    std::optional<counterexample> open_pair(plan_requirements const& required) const
+    {
+        std::vector<sort_key> proved; // {root of the operand, root of the result}
+        for (overwrite o : program_.overwrites()) {
+            value_id const in = required.root[o.in], out = required.root[o.out];
+            if (plan_.buffer_of[o.in] == no_buffer || plan_.buffer_of[o.in] != plan_.buffer_of[o.out])
+                continue;
+            position_id const at = required.position[o.step];
+            if (in == out || required.life[in].last != at + 1 || required.life[out].first != at) continue;
+            if (plan_.offset_in_root.empty() ||
+                are_equal(plan_.offset_in_root[o.in], plan_.offset_in_root[o.out]))
+                proved.push_back({in, out, 0});
+        }
+        sort_by_key(proved);
+        std::vector<sort_key> classes; // {buffer, begin, root}
+        for (value_id v = 0; v != plan_.buffer_of.size(); ++v)
+            if (plan_.buffer_of[v] != no_buffer && required.root[v] == v)
+                classes.push_back({plan_.buffer_of[v], required.life[v].first, v});
+        sort_by_key(classes);
+        value_id latest = no_value;    // of the buffer: the one that ends last
+        position_id end = 0, next = 0; // its end, and the latest end of the others
+        for (std::size_t i = 0; i != classes.size(); ++i) {
+            value_id const its{classes[i].id};
+            live_range const life = required.life[its];
+            bool const is_first = i == 0 || classes[i - 1].key != classes[i].key;
+            if (is_first) latest = no_value, end = next = 0;
+            bool const is_alone = is_first || end <= life.first;
+            if (!is_alone && (next > life.first || !is_listed(proved, sort_key{latest, its, 0})))
                 return counterexample{
-                    .what = fault::misaligned,
-                    .of = counterexample::place{.value = v, .pool = b.pool, .begin = at, .needed = needed},
-                    .batch = batch};
+                    .what = fault::clash,
+                    .of = counterexample::overlap{.value = smaller(latest, its),
+                                                  .other = larger(latest, its),
+                                                  .position = life.first,
+                                                  .pool = plan_.buffers[plan_.buffer_of[its]].pool},
+                    .at_shape = shape{}};
+            if (life.last >= end) next = end, end = life.last, latest = its;
+            else next = larger(next, life.last);
+        }
+        return std::nullopt;
+    }
+
+    /// With all bytes of its storage for a view of which the place or the size is open.
+    std::optional<counterexample> moved_write(plan_requirements required) const
+    {
+        if (options_.order.empty()) return std::nullopt;
+        for (value_id v = 0; v != bytes_.size(); ++v) {
+            bool const is_placed = plan_.offset_in_root.empty() || plan_.offset_in_root[v].is_constant();
+            if (is_placed && bytes_[v].is_constant()) continue;
+            required.bytes[v] = no_size;
+            if (!is_placed) required.offset_in_root[v] = 0;
+        }
+        auto fact = first_moved_write(program_, required);
+        if (fact) fact->at_shape = shape{};
+        return fact;
+    }
+
+    /// Where a buffer begins, it is in pairs with the next ones below and above it.
+    std::optional<counterexample> missing_pair(plan_requirements const& required) const
+    {
+        std::vector<stacking::layer> const& order = plan_.stack.order;
+        std::vector<sort_key> pairs, begins, ends; // {upper, lower}, {position, pool and layer}
+        for (std::size_t i = 0; i != order.size(); ++i) {
+            std::size_t const end =
+                i + 1 == order.size() ? plan_.stack.below.size() : order[i + 1].first_below;
+            for (std::size_t k = order[i].first_below; k != end; ++k)
+                pairs.push_back({i, layer_of_[plan_.stack.below[k]], 0});
+        }
+        sort_by_key(pairs);
+        table<buffer_id, live_range> life(plan_.buffers.size());
+        for (value_id v = 0; v != plan_.buffer_of.size(); ++v)
+            if (buffer_id const b = plan_.buffer_of[v]; b != no_buffer)
+                life[b] = hull(life[b], required.life[required.root[v]]);
+        std::vector<sort_key> by_rank; // {pool, layer, buffer}: buffers of a pool are neighbours
+        for (buffer_id b = 0; b != plan_.buffers.size(); ++b)
+            by_rank.push_back({plan_.buffers[b].pool, layer_of_[b], b});
+        sort_by_key(by_rank);
+        for (std::uint32_t rank = 0; rank != by_rank.size(); ++rank) {
+            live_range const its = life[by_rank[rank].id];
+            if (is_empty(its)) continue;
+            begins.push_back({its.first, 0, rank});
+            ends.push_back({its.last, 0, rank});
+        }
+        sort_by_key(begins);
+        sort_by_key(ends);
+        rank_set active(by_rank.size());
+        auto next_end = ends.begin();
+        for (std::size_t i = 0, end = 0; i != begins.size(); i = end) {
+            for (; next_end->key <= begins[i].key; ++next_end) active.erase(next_end->id);
+            for (end = i; end != begins.size() && begins[end].key == begins[i].key; ++end)
+                active.insert(begins[end].id);
+            for (std::size_t k = i; k != end; ++k) {
+                std::uint32_t const its = begins[k].id;
+                for (std::uint32_t const other : {active.below(its), active.above(its)}) {
+                    if (other == active.none || by_rank[other].key != by_rank[its].key) continue;
+                    sort_key const &low = by_rank[smaller(other, its)], &high = by_rank[larger(other, its)];
+                    if (is_listed(pairs, sort_key{high.tie, low.tie, 0})) continue;
+                    return clash(buffer_id{low.id}, buffer_id{high.id}, begins[k].key);
+                }
             }
         }
         return std::nullopt;
     }
 
-    /// As plan_checker::clash(), for both ends of the batch range; in-place pairs are in one buffer.
-    std::optional<counterexample> clash(plan_requirements const& required) const
+    /// Two buffers without a pair; or what is wrong for a shape in the middle, since nothing is at the ends.
+    counterexample clash(buffer_id low, buffer_id high, std::uint64_t when) const
     {
-        auto const bytes = options_.bytes.tabulate(program_.values(), "bytes");
-        table<buffer_id, live_range> life(plan_.buffers.size());
-        table<buffer_id, symbolic_plan::buffer> needed = plan_.buffers; // sized by their values
-        for (symbolic_plan::buffer& b : needed) b.size = {};
-        for (value_id v = 0; v != plan_.buffer_of.size(); ++v) {
-            buffer_id const b = plan_.buffer_of[v];
-            if (b == no_buffer) continue;
-            life[b] = hull(life[b], required.life[required.root[v]]);
-            needed[b].size = least_above(needed[b].size, bytes[required.root[v]], max_batch_);
+        shape middle = least_;
+        for (std::size_t d = 0; d != middle.size(); ++d) {
+            byte_count const stride = options_.dims[d].stride;
+            middle[d] += (most_[d] - least_[d]) / stride / 2 * stride;
         }
-        std::vector<sort_key> range_starts, range_ends, by_start;
-        for (buffer_id b = 0; b != plan_.buffers.size(); ++b) {
-            if (is_empty(life[b])) continue;
-            range_starts.push_back({life[b].first, 0, b});
-            range_ends.push_back({life[b].last, 0, b});
-            by_start.push_back({plan_.buffers[b].pool, plan_.buffers[b].start.at(1), b});
+        if (verdict valid = check_plan(program_, plan_.at(middle), options_.at(middle)); !valid) {
+            valid.error().at_shape = middle;
+            return valid.error();
         }
-        sort_by_key(range_starts);
-        sort_by_key(range_ends);
-        sort_by_key(by_start);
-        table<buffer_id, std::uint32_t> rank(plan_.buffers.size(), rank_set::none);
-        for (std::size_t i = 0; i != by_start.size(); ++i)
-            rank[by_start[i].id] = static_cast<std::uint32_t>(i);
-
-        rank_set active(by_start.size());
-        auto next_end = range_ends.begin();
-        for (sort_key const& starting : range_starts) {
-            for (; next_end->key <= starting.key; ++next_end) active.erase(rank[next_end->id]);
-            std::uint32_t const below = active.below(rank[starting.id]),
-                                above = active.above(rank[starting.id]);
-            if (below != active.none)
-                if (auto fact = reaches_into(needed[by_start[below].id], needed[starting.id], starting.key))
-                    return fact;
-            if (above != active.none)
-                if (auto fact = reaches_into(needed[starting.id], needed[by_start[above].id], starting.key))
-                    return fact;
-            active.insert(rank[starting.id]);
-        }
-        return std::nullopt;
+        value_id const a = plan_.buffers[low].root, b = plan_.buffers[high].root;
+        return counterexample{.what = fault::clash,
+                              .of = counterexample::overlap{.value = smaller(a, b),
+                                                            .other = larger(a, b),
+                                                            .position = position_id::of(when),
+                                                            .pool = plan_.buffers[low].pool},
+                              .at_shape = shape{}};
     }
 
-    std::optional<counterexample> reaches_into(symbolic_plan::buffer const& a, symbolic_plan::buffer const& b,
-                                               std::uint64_t when) const
+    /// Longest paths of the largest sizes, which are above those of every shape.
+    std::optional<counterexample> too_high() const
     {
-        if (a.pool != b.pool || never_above(a.top(), b.start, max_batch_)) return std::nullopt;
-        counterexample::overlap both{.value = smaller(a.root, b.root),
-                                     .other = larger(a.root, b.root),
-                                     .position = position_id::of(when),
-                                     .pool = a.pool};
-        // If they swap their order: the last batch with a below b, and the next one.
-        byte_count last = 1, beyond = max_batch_;
-        while (beyond - last > 1) {
-            byte_count const middle = last + (beyond - last) / 2;
-            (a.start.at(middle) <= b.start.at(middle) ? last : beyond) = middle;
+        std::vector<stacking::layer> const& order = plan_.stack.order;
+        table<buffer_id, byte_count> end(plan_.buffers.size(), 0);
+        table<pool_id, byte_count> highest(plan_.stack.pools, 0);
+        std::vector<byte_count> bounds;
+        for (formula const& size : plan_.sizes) {
+            if (size.is_by_shape()) return std::nullopt; // nothing is proved
+            bounds.push_back(upper_bound_of(size, options_.dims));
         }
-        for (byte_count batch : {last, beyond}) {
-            byte_count const begin = larger(a.offset_at(batch), b.offset_at(batch));
-            byte_count const end =
-                smaller(a.offset_at(batch) + a.size.at(batch), b.offset_at(batch) + b.size.at(batch));
-            if (begin >= end) continue;
-            both.begin = begin;
-            both.end = end;
-            return counterexample{.what = fault::clash, .of = both, .batch = batch};
+        for (std::size_t i = 0; i != order.size(); ++i) {
+            symbolic_plan::buffer const& b = plan_.buffers[order[i].buffer];
+            std::size_t const last =
+                i + 1 == order.size() ? plan_.stack.below.size() : order[i + 1].first_below;
+            byte_count begin = 0;
+            byte_count const size = bounds[b.size];
+            bool const has_limit = b.pinned != no_offset || (b.pool < options_.pools.size() &&
+                                                             options_.pools[b.pool].capacity != no_limit);
+            if (size == no_size && has_limit)
+                return counterexample{.what = fault::outside_arena,
+                                      .of = counterexample::place{.value = b.root, .pool = b.pool},
+                                      .at_shape = shape{}};
+            if (size == no_size) return std::nullopt; // no bytes of a pool are stated
+            for (std::size_t k = order[i].first_below; k != last; ++k)
+                begin = larger(begin, end[plan_.stack.below[k]]);
+            begin = align_up(begin, b.alignment);
+            SUBLET_EXPECTS(begin != no_offset, "sublet: the sizes of a shape exceed 64 bits together");
+            if (b.pinned != no_offset && begin > b.pinned && size != 0)
+                return counterexample{.what = fault::off_pin,
+                                      .of = counterexample::place{.value = b.root,
+                                                                  .pool = b.pool,
+                                                                  .begin = begin,
+                                                                  .needed = b.pinned},
+                                      .at_shape = shape{}};
+            if (b.pinned != no_offset) begin = larger(begin, b.pinned);
+            end[order[i].buffer] = checked_add(begin, size);
+            if (size != 0) highest[b.pool] = larger(highest[b.pool], end[order[i].buffer]);
         }
-        return counterexample{.what = fault::clash, .of = both, .batch = 0};
+        for (pool_id p = 0; p != plan_.stack.pools; ++p) {
+            if (highest[p] > plan_.most_bytes[p])
+                return counterexample{
+                    .what = fault::outside_arena,
+                    .of = counterexample::place{.pool = p, .end = highest[p], .needed = plan_.most_bytes[p]},
+                    .at_shape = shape{}};
+            if (p < options_.pools.size() && highest[p] > options_.pools[p].capacity)
+                return counterexample{.what = fault::over_capacity,
+                                      .of = counterexample::place{.pool = p,
+                                                                  .end = highest[p],
+                                                                  .needed = options_.pools[p].capacity},
+                                      .at_shape = shape{}};
+        }
+        return std::nullopt;
     }
 
     snapshot const& program_;
     symbolic_plan const& plan_;
     symbolic_options const& options_;
-    byte_count const max_batch_;
+    table<value_id, formula> const bytes_;
+    shape least_, most_;
+    table<buffer_id, std::uint32_t> layer_of_; // in the order of the stacking
 };
 
 } // namespace sublet::detail
@@ -202,7 +392,9 @@ namespace sublet {
 SUBLET_DECL verdict check_plan(snapshot const& p, symbolic_plan const& plan, symbolic_options const& options)
 {
     auto const asked = detail::with_said_views(p, detail::tabulated_options(options, p.values()));
-    return detail::symbolic_checker(p, plan, *asked).first_fault();
+    std::optional<counterexample> fact = detail::symbolic_checker(p, plan, *asked).first_fault();
+    if (fact && options.dims.empty()) fact->at_shape.reset(); // there is one shape
+    return fact;
 }
 
 } // namespace sublet

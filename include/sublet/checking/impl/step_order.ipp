@@ -109,6 +109,40 @@ SUBLET_COLD_DECL std::optional<counterexample> unwritten_views(std::span<touch c
     return std::nullopt;
 }
 
+SUBLET_DECL std::optional<counterexample> first_moved_write(snapshot const& program,
+                                                            plan_requirements const& required)
+{
+    table<position_id, step_id> listed(program.steps());
+    for (step_id s = 0; s != program.steps(); ++s) listed[position_id::of(+s)] = s;
+    byte_order const order(program, required, listed, false);
+    std::optional<counterexample> first;
+    auto found = [&first](value_id v, position_id p) {
+        if (first && (first->position() < p || (first->position() == p && first->value() <= v))) return;
+        first = counterexample{fault::write_moved, counterexample::access{.value = v, .position = p}};
+    };
+    struct moves { // of the accesses so far; positions from 1
+        position_id highest = 0, highest_write = 0;
+        value_id last_written = no_value;
+    };
+    order.each_block([&](std::span<byte_order::access const> accesses) { // as the program lists them
+        moves of_whole, of_parts;
+        for (byte_order::access const& one : accesses) {
+            position_id const p = required.position[one.step] + 1;
+            auto compare_with = [&](moves const& earlier) {
+                if (one.writes && p < earlier.highest) found(one.value, p - 1);
+                if (!one.writes && p < earlier.highest_write)
+                    found(earlier.last_written, earlier.highest_write - 1);
+            };
+            compare_with(of_whole);
+            if (!one.is_part) compare_with(of_parts);
+            moves& its = one.is_part ? of_parts : of_whole;
+            if (one.writes && p >= its.highest_write) its.highest_write = p, its.last_written = one.value;
+            its.highest = larger(its.highest, p);
+        }
+    });
+    return first;
+}
+
 SUBLET_DECL std::optional<counterexample> misnamed_view(snapshot const& p, plan_requirements const& required)
 {
     std::optional<counterexample> forgotten;
@@ -212,9 +246,9 @@ SUBLET_DECL std::vector<step_order::point>
     return cycle;
 }
 
-/// Follows the accesses of each block as listed: between two writes of the whole, reads of the whole and writes of
-/// parts alternate in groups, and each waits for the group before its own. A read of a part waits for the last
-/// write of the whole, which waits for all.
+/// Follows the accesses of each block as listed: between two writes of the whole, reads of the whole and
+/// writes of parts alternate in groups, and each waits for the group before its own. A read of a part waits
+/// for the last write of the whole, which waits for all.
 class block_waits {
 public:
     /// One waits for the other: steps and joins.

@@ -29,8 +29,7 @@ public:
     std::vector<char> text()
     {
         out_.unit = why_.unit;
-        if (why_.batch == 0) out_ << "it is not proved for all batches: ";
-        else if (why_.batch) out_ << "for a batch of " << *why_.batch << ": ";
+        if (why_.at_shape) write_shape(*why_.at_shape);
         if (why_.what == fault::foreign_plan)
             out_ << "the plan is not one of this program in this order and reading";
         why_.of.visit([this](auto const& of) { this->write(of); });
@@ -44,6 +43,13 @@ public:
     }
 
 private:
+    void write_shape(std::vector<byte_count> const& sizes)
+    {
+        if (sizes.empty()) out_ << "it is not proved for every shape: ";
+        for (std::size_t d = 0; d != sizes.size(); ++d)
+            out_ << (d == 0 ? "for the shape (" : ", ") << sizes[d];
+        if (!sizes.empty()) out_ << "): ";
+    }
     void label(char const* name, std::uint32_t id)
     {
         if (name != nullptr) out_ << "'" << name << "'";
@@ -92,6 +98,11 @@ private:
     {
         if (why_.what == fault::overwritten) return overwrite(o);
         values(o.value, o.other);
+        if (o.begin == o.end && why_.at_shape) {
+            out_ << " are both alive at position " << o.position << ", and nothing keeps them apart in pool "
+                 << o.pool;
+            return;
+        }
         if (o.begin == o.end) {
             out_ << " are pinned so that their storage overlaps";
             return;

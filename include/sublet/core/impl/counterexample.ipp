@@ -63,8 +63,8 @@ SUBLET_DECL position_id counterexample::position() const noexcept
 
 SUBLET_DECL bool counterexample::equals(counterexample const& other) const
 {
-    if (what != other.what || schedule != other.schedule || batch != other.batch || names != other.names ||
-        value_in_tree != other.value_in_tree || other_in_tree != other.other_in_tree)
+    if (what != other.what || schedule != other.schedule || at_shape != other.at_shape ||
+        names != other.names || value_in_tree != other.value_in_tree || other_in_tree != other.other_in_tree)
         return false;
     bool is_same = true, is_of_both = false;
     of.visit([&]<class P>(P const& its) {

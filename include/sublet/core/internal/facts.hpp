@@ -7,7 +7,7 @@
 /// the options, so that a new member does not compile until it is dealt with everywhere.
 ///
 ///     to add a fact       a member of plan_options, a row here, and what the compiler then asks for: what a
-///                         listing, a plan for every batch size and the checker do with it. test/facts.cpp
+///                         listing, a plan for every shape and the checker do with it. test/facts.cpp
 ///                         asks what each planner does.
 ///     of a step           a bit of effect_record, its two functions, and a row in each_step_fact() of
 ///                         graph/snapshot.hpp. What only one planner asks for (durations, the cost of running
@@ -39,12 +39,12 @@ enum class captured_fact : std::uint8_t {
     renamed  ///< of which captured value it is a view: the same, by its name outside
 };
 
-/// A fact of values: a member of plan_options, and of symbolic_options, where T may depend on the batch.
+/// A fact of values: a member of plan_options, and of symbolic_options, where T may depend on the shape.
 template <class T, class Symbolic = T>
 struct value_fact {
     char const* name;
     per_value<T> plan_options::* member;
-    per_value<Symbolic> symbolic_options::* symbolic; ///< null: a plan for every batch size cannot honour it
+    per_value<Symbolic> symbolic_options::* symbolic; ///< null: a plan for every shape cannot honour it
     copied_fact copied;
     captured_fact captured;
 };
@@ -57,14 +57,14 @@ SUBLET_COLD void each_value_fact(Visit visit)
     using sym = symbolic_options;
     using copy = copied_fact;
     using body = captured_fact;
-    visit(value_fact<byte_count, affine_bytes>{"bytes", &all::bytes, &sym::bytes, copy::same, body::same});
+    visit(value_fact<byte_count, formula>{"bytes", &all::bytes, &sym::bytes, copy::same, body::same});
     visit(value_fact<byte_count>{"alignment", &all::alignment, &sym::alignment, copy::same, body::divides});
     visit(value_fact<value_role>{"role", &all::role, &sym::role, copy::own, body::same});
     visit(value_fact<value_id>{"alias_of", &all::alias_of, &sym::alias_of, copy::own, body::renamed});
-    visit(value_fact<byte_count, affine_bytes>{"view_offset", &all::view_offset, &sym::view_offset, copy::own,
-                                               body::renamed});
+    visit(value_fact<byte_count, formula>{"view_offset", &all::view_offset, &sym::view_offset, copy::own,
+                                          body::renamed});
     visit(value_fact<pool_id>{"pool", &all::pool, &sym::pool, copy::same, body::same});
-    visit(value_fact<byte_count>{"pinned", &all::pinned, nullptr, copy::same, body::same});
+    visit(value_fact<byte_count>{"pinned", &all::pinned, &sym::pinned, copy::same, body::same});
     visit(value_fact<bool>{"eligible", &all::eligible, &sym::eligible, copy::same, body::same});
 }
 
@@ -73,9 +73,9 @@ inline void each_member_is_known(plan_options const& all, symbolic_options const
 {
     [[maybe_unused]] auto const& [bytes, alignment, role, alias_of, view_offset, pool, pinned, eligible,
                                   pools, pool_choices, order, in_place, check, effort] = all;
-    [[maybe_unused]] auto const& [bytes_of, alignment_of, role_of, view_of, begin_of, pool_of, is_eligible,
-                                  all_pools, all_order, max_batch, mixing, takes_pairs, is_checked, work] =
-        symbolic;
+    [[maybe_unused]] auto const& [bytes_of, dims, bytes_by_shape, alignment_of, role_of, view_of, begin_of,
+                                  pool_of, pin_of, is_eligible, all_pools, all_order, samples, goal,
+                                  takes_pairs, is_checked, work] = symbolic;
 }
 
 /// The options that a public call works with, in which each callable is a table.

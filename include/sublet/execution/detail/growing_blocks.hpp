@@ -2,8 +2,8 @@
 #ifndef SUBLET_EXECUTION_DETAIL_GROWING_BLOCKS_HPP
 #define SUBLET_EXECUTION_DETAIL_GROWING_BLOCKS_HPP
 
-/// What a growing arena of the host and one of a device share: the plan for every batch, and pages for each
-/// of its pools, which follow the batch that runs.
+/// What a growing arena of the host and one of a device share: the plan for every shape, and pages for each
+/// of its pools, which follow the shape that runs.
 
 #include <sublet/core/symbolic_plan.hpp>
 #include <sublet/core/units.hpp>
@@ -17,7 +17,7 @@
 
 namespace sublet::detail {
 
-/// One range of addresses for each pool of a plan for every batch.
+/// One range of addresses for each pool of a plan for every shape.
 template <class Pages>
 class growing_blocks : public arena_blocks {
 public:
@@ -30,9 +30,12 @@ public:
           }),
           plan_(std::move(plan))
     {
-        most_ = plan_.at(plan_.max_batch).arena_bytes;
+        most_ = plan_.most_bytes;
         table<pool_id, byte_count> alignment(most_.size(), 1);
         for (symbolic_plan::buffer const& b : plan_.buffers) {
+            SUBLET_EXPECTS(b.pool < most_.size(),
+                           "sublet: value % lies in pool %, but its plan has only % pools", b.root, b.pool,
+                           most_.size());
             SUBLET_EXPECTS((b.alignment & (b.alignment - 1)) == 0,
                            "sublet: value % has the alignment %, but an executor takes only powers of two",
                            b.root, b.alignment);
@@ -57,10 +60,9 @@ public:
     }
 
     // As the members of growing_arena with these names.
-    template <integer Batch>
-    [[nodiscard]] arena at(Batch batch)
+    [[nodiscard]] arena at(shape_view one)
     {
-        arena made(plan_.at(batch));
+        arena made(plan_.at(one));
         blocks_of_arena::give(made, *this);
         return made;
     }

@@ -18,6 +18,7 @@
 #include <sublet/checking/impl/check_rewrite.ipp>
 #include <sublet/checking/impl/check_schedule.ipp>
 #include <sublet/checking/impl/check_slots.ipp>
+#include <sublet/checking/impl/check_stacking.ipp>
 #include <sublet/checking/impl/check_streams.ipp>
 #include <sublet/checking/impl/check_symbolic_plan.ipp>
 #include <sublet/checking/impl/check_waits.ipp>

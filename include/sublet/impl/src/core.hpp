@@ -12,10 +12,16 @@
 #include <sublet/core/impl/counterexample.ipp>
 #include <sublet/core/impl/errors.ipp>
 #include <sublet/core/impl/facts.ipp>
+#include <sublet/core/impl/formula.ipp>
+#include <sublet/core/impl/formula_bounds.ipp>
+#include <sublet/core/impl/formula_grid.ipp>
+#include <sublet/core/impl/formula_terms.ipp>
+#include <sublet/core/impl/formula_text.ipp>
 #include <sublet/core/impl/ids.ipp>
 #include <sublet/core/impl/placement_outcome.ipp>
 #include <sublet/core/impl/range_lists.ipp>
 #include <sublet/core/impl/sorting.ipp>
+#include <sublet/core/impl/stacking.ipp>
 #include <sublet/core/impl/symbolic_plan.ipp>
 #include <sublet/core/impl/units.ipp>
 

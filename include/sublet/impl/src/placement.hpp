@@ -9,11 +9,11 @@
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
 #else
 
-#include <sublet/placement/impl/affine_placement.ipp>
 #include <sublet/placement/impl/best_packing.ipp>
 #include <sublet/placement/impl/blocks.ipp>
 #include <sublet/placement/impl/bound.ipp>
 #include <sublet/placement/impl/choose_pools.ipp>
+#include <sublet/placement/impl/choose_stacking.ipp>
 #include <sublet/placement/impl/clocks.ipp>
 #include <sublet/placement/impl/colocation.ipp>
 #include <sublet/placement/impl/compose.ipp>
@@ -24,7 +24,6 @@
 #include <sublet/placement/impl/infeasible_core.ipp>
 #include <sublet/placement/impl/pack.ipp>
 #include <sublet/placement/impl/pack_shapes.ipp>
-#include <sublet/placement/impl/pack_symbolic.ipp>
 #include <sublet/placement/impl/pieces.ipp>
 #include <sublet/placement/impl/place.ipp>
 #include <sublet/placement/impl/place_concurrently.ipp>
@@ -34,6 +33,7 @@
 #include <sublet/placement/impl/replan.ipp>
 #include <sublet/placement/impl/sections.ipp>
 #include <sublet/placement/impl/shapes.ipp>
+#include <sublet/placement/impl/stack_buffers.ipp>
 #include <sublet/placement/impl/stack_slots.ipp>
 #include <sublet/placement/impl/timed_control.ipp>
 #include <sublet/placement/impl/windows.ipp>

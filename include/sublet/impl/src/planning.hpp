@@ -29,6 +29,7 @@
 #include <sublet/planning/impl/plan_symbolic.ipp>
 #include <sublet/planning/impl/planned_buffers.ipp>
 #include <sublet/planning/impl/reuse_network.ipp>
+#include <sublet/planning/impl/sampled_shapes.ipp>
 #include <sublet/planning/impl/schedule.ipp>
 #include <sublet/planning/impl/schedule_orders.ipp>
 #include <sublet/planning/impl/schedule_search.ipp>
@@ -36,8 +37,10 @@
 #include <sublet/planning/impl/spill_candidates.ipp>
 #include <sublet/planning/impl/spill_problem.ipp>
 #include <sublet/planning/impl/spills.ipp>
+#include <sublet/planning/impl/stacking_of.ipp>
 #include <sublet/planning/impl/stages.ipp>
 #include <sublet/planning/impl/step_groups.ipp>
+#include <sublet/planning/impl/top_formula.ipp>
 
 #endif
 #endif

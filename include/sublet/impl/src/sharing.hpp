@@ -18,7 +18,6 @@
 #include <sublet/sharing/impl/match_in_place.ipp>
 #include <sublet/sharing/impl/range_matching.ipp>
 #include <sublet/sharing/impl/share_slots.ipp>
-#include <sublet/sharing/impl/share_symbolically.ipp>
 #include <sublet/sharing/impl/slot_size_search.ipp>
 #include <sublet/sharing/impl/token_sets.ipp>
 #include <sublet/sharing/impl/tokens.ipp>

@@ -203,17 +203,13 @@ public:
             why.quote(text_of(is_read ? o.out : o.in), is_read ? o.out : o.in).fail();
         }
     }
-    void expect_no_pin_or_choice() const
+    void expect_no_choice() const
     {
-        value_id v = 0;
-        while (v != size() && pinned_.of_value(v) == no_offset) ++v;
-        bool const is_pinned = v != size();
-        if (!is_pinned && pool_choices_.empty()) return;
-        if (!is_pinned) v = pool_choices_.front().value;
+        if (pool_choices_.empty()) return;
+        value_id const v = pool_choices_.front().value;
         sentence why;
         why << "sublet: value ";
-        (why.quote(text_of(v), v) << (is_pinned ? " is pinned" : " has a choice of pools")
-                                  << ", and a plan for every batch size cannot keep that")
+        (why.quote(text_of(v), v) << " has a choice of pools, and a plan for every shape cannot keep that")
             .fail();
     }
 

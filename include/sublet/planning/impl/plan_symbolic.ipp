@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// plan_symbolic(): buffers as for the largest batch, pairs of equal size for every batch only, offsets that
-/// are affine in the batch; proved for the smallest and the largest.
+/// plan_symbolic(): buffers as for the largest shape, pairs of sizes that are proved to be equal only, and a
+/// stacking of these buffers that is low for the samples.
 
 #include <sublet/analysis/internal/listed_steps.hpp>
 
@@ -10,16 +10,21 @@
 #include <sublet/core/counterexample.hpp>
 #include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/facts.hpp>
+#include <sublet/core/internal/formula_bounds.hpp>
+#include <sublet/core/internal/sorting.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/graph/internal/said_views.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
-#include <sublet/placement/internal/pack_symbolic.hpp>
+#include <sublet/placement/internal/choose_stacking.hpp>
 #include <sublet/plan_symbolic.hpp>
 #include <sublet/planning/detail/planned_buffers.hpp>
+#include <sublet/planning/detail/sampled_shapes.hpp>
 #include <sublet/planning/detail/stages.hpp>
+#include <sublet/planning/detail/top_formula.hpp>
 #include <sublet/sharing/in_place.hpp>
 
+#include <algorithm>
 #include <ctime>
 #include <optional>
 #include <utility>
@@ -29,9 +34,9 @@ namespace sublet {
 SUBLET_DECL double planned_symbolic::summary::excess() const
 {
     double worst = 0;
-    for (planned_symbolic::summary::batch const& b : batches) {
-        if (b.arena_bytes <= b.own_bytes) continue;
-        double const ratio = static_cast<double>(b.arena_bytes) / static_cast<double>(b.own_bytes) - 1;
+    for (planned_symbolic::summary::sample const& s : samples) {
+        if (s.arena_bytes <= s.own_bytes) continue;
+        double const ratio = static_cast<double>(s.arena_bytes) / static_cast<double>(s.own_bytes) - 1;
         worst = ratio > worst ? ratio : worst;
     }
     return worst;
@@ -41,11 +46,11 @@ SUBLET_DECL double planned_symbolic::summary::excess() const
 
 namespace sublet::detail {
 
-/// A program with only the in-place pairs of equal size for every batch.
-struct equal_size_pairs {
+/// A program with only those in-place pairs that hold for every shape.
+template <class HoldsAlways>
+struct program_of_pairs {
     snapshot const& program;
-    table<value_id, buffer_id> const& class_of;
-    table<buffer_id, affine_bytes> const& size; // of a class
+    HoldsAlways holds_always; // (in, out)
 
     std::size_t nodes() const { return program.nodes(); }
     std::size_t values() const { return program.values(); }
@@ -58,114 +63,499 @@ struct equal_size_pairs {
             if (s != mine.first) sink.next_step();
             for (touch t : program.touches(s)) sink.add(t.kind, t.value);
             for (overwrite o : program.overwrites(s))
-                if (size[class_of[o.in]] == size[class_of[o.out]]) sink.may_overwrite(o.in, o.out);
+                if (holds_always(o.in, o.out)) sink.may_overwrite(o.in, o.out);
             copy_step_facts(program, s, sink);
         }
         for (edge_use u : program.edge_uses(n)) sink.use_at_end_of(u.pred, u.value);
     }
 };
 
-/// Lists the buffers that need storage. They are compared and joined with the sizes of the largest batch,
-/// which are known and not 0 if and only if those of all other batches are. Returns what refutes every plan:
-/// a view that is larger than its root for the largest or the smallest batch (otherwise for none); `external`
-/// gets the roots of storage that is not planned.
-SUBLET_DECL std::optional<counterexample> list_symbolic(snapshot const& p, symbolic_options const& options,
-                                                        live_ranges const& lives, symbolic_plan& plan,
-                                                        std::vector<value_id>& external)
+/// The planner's tables, by value.
+struct symbolic_values {
+    table<value_id, formula> bytes, in_root; ///< sizes, and the first byte in the root
+    table<value_id, value_id> root;
+};
+
+SUBLET_DECL symbolic_values tabulate_symbolic(snapshot const& p, symbolic_options const& options)
 {
-    auto const bytes = options.bytes.tabulate(p.values(), "bytes");
-    buffer_table table = gather_buffers(lives, options.at(options.max_batch));
-    external = external_roots(table);
-    std::optional<counterexample> refuted;
-    for (byte_count batch : {options.max_batch, byte_count{1}})
-        if (auto const fact = oversized_view(gather_buffers(lives, options.at(batch))))
-            refuted = fact, refuted->batch = batch;
-    if (options.in_place && !p.overwrites().empty()) {
-        sublet::table<buffer_id, affine_bytes> size;
-        for (buffer const& b : table.buffers) size.push_back(bytes[b.root]);
-        sublet::table<value_id, buffer_id> const class_of = table.buffer_of;
-        snapshot const paired(equal_size_pairs{p, class_of, size});
-        table = take_in_place(paired, steps_in_order(p, options.order), std::move(table));
-    }
-    sublet::table<buffer_id, buffer_id> planned(table.buffers.size(), no_buffer);
-    for (buffer_id i = 0; i != table.buffers.size(); ++i) {
-        buffer const& b = table.buffers[i];
-        if (b.is_unsized()) plan.unsized.push_back(b.root);
-        if (!b.is_planned()) continue;
-        planned[i] = buffer_id::of(plan.buffers.size());
-        byte_count alignment = b.alignment;
-        if (b.pool < options.pools.size())
-            alignment = combine_alignment(alignment, options.pools[b.pool].alignment);
-        plan.buffers.push_back({b.root, b.life, bytes[b.root], alignment, b.pool});
-    }
-    for (buffer_id b : table.buffer_of) plan.buffer_of.push_back(planned[b]);
-    for (value_id v = 0; v != p.values(); ++v)
-        if (buffer const& b = table.buffers[table.buffer_of[v]]; b.is_empty_storage())
-            plan.empty.push_back({v, b.pool, 0});
-    if (table.offset_in_root.empty()) return refuted;
-    auto const offset = options.view_offset.tabulate(p.values(), "view_offset");
+    symbolic_values values{options.bytes.tabulate(p.values(), "bytes"),
+                           options.view_offset.tabulate(p.values(), "view_offset"),
+                           {}};
     auto const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
-    plan.offset_in_root.resize(p.values());
-    for (value_id v = 0; v != p.values(); ++v)
-        for (value_id view = v; alias_of[view] != no_value; view = alias_of[view])
-            plan.offset_in_root[v] = checked_add(plan.offset_in_root[v], offset[view]);
-    return refuted;
-}
-
-/// The largest batch that fits the capacities: arenas never shrink as the batch grows.
-SUBLET_DECL byte_count largest_that_fits(symbolic_plan const& plan, table<pool_id, pool_limits> const& pools)
-{
-    auto fits = [&](byte_count batch) {
-        memory_plan const one = plan.at(batch);
-        for (pool_id p = 0; p != pools.size() && p != one.arena_bytes.size(); ++p)
-            if (one.arena_bytes[p] > smaller(pools[p].capacity, pools[p].largest_block)) return false;
-        return true;
-    };
-    if (fits(plan.max_batch)) return plan.max_batch;
-    byte_count good = 0, bad = plan.max_batch;
-    while (bad - good > 1) {
-        byte_count const middle = good + (bad - good) / 2;
-        (fits(middle) ? good : bad) = middle;
+    table<value_id, byte_count> const pinned = options.pinned.tabulate(p.values(), "pinned");
+    buffer_classes const classes = classes_of(alias_of);
+    for (value_id v = 0; v != p.values(); ++v) values.root.push_back(classes.root[classes.buffer_of[v]]);
+    // Each value adds the offset of what it is a view of; a chain is walked once, from its root on.
+    table<value_id, unsigned char> is_known(p.values(), 0);
+    std::vector<value_id> chain;
+    for (value_id v = 0; v != p.values(); ++v) {
+        for (value_id at = v; !is_known[at]; at = alias_of[at]) {
+            chain.push_back(at);
+            if (alias_of[at] == no_value) break;
+        }
+        for (; !chain.empty(); chain.pop_back()) {
+            value_id const at = chain.back(), of = alias_of[at];
+            is_known[at] = 1;
+            if (of == no_value) values.in_root[at] = 0;
+            else if (values.in_root[of] != formula{}) values.in_root[at] += values.in_root[of];
+        }
+        SUBLET_EXPECTS(pinned[v] == no_offset || values.in_root[v].is_constant(),
+                       "sublet: value % is pinned, and is a view at an offset that depends on the shape", v);
+        SUBLET_EXPECTS(!values.bytes[v].is_by_shape() || options.bytes_at,
+                       "sublet: the size of value % is by shape, but bytes_at is not given", v);
+        SUBLET_EXPECTS(!values.in_root[v].is_by_shape(),
+                       "sublet: the offset of view % is by shape, not a formula", v);
+        for (formula const* its : {&values.bytes[v], &values.in_root[v]}) {
+            if (!its->is_known() || its->is_by_shape() || its->is_constant()) continue;
+            char const* const what = its == &values.bytes[v] ? "size" : "offset";
+            SUBLET_EXPECTS(dimensions_of(*its) <= options.dims.size(),
+                           "sublet: the % of value % is in dimension %, but `dims` has only %", what, v,
+                           dimensions_of(*its) - 1, options.dims.size());
+            SUBLET_EXPECTS(never_above(formula{}, *its, options.dims),
+                           "sublet: the % of value % is not proved to be at least 0 for every shape", what,
+                           v);
+        }
     }
-    return good;
+    return values;
 }
 
-/// The first pool that the largest batch does not fit, if there is one.
+/// A view that is not proved to be within its root for every shape; with a sample that shows it, if there is
+/// one.
 SUBLET_DECL std::optional<counterexample>
-first_overflow(symbolic_plan const& plan, symbolic_options const& options, byte_count fits_up_to)
+open_view(symbolic_values const& values, symbolic_options const& options, std::vector<shape> const& samples)
 {
-    if (fits_up_to == options.max_batch) return std::nullopt;
-    memory_plan const last = plan.at(options.max_batch);
-    for (pool_id pool = 0; pool != options.pools.size(); ++pool) {
-        byte_count const capacity = options.pools[pool].capacity;
-        bool const is_over = last.arena_bytes[pool] > capacity;
-        byte_count const most = is_over ? capacity : options.pools[pool].largest_block;
-        if (last.arena_bytes[pool] > most)
-            return counterexample{
-                .what = is_over ? fault::over_capacity : fault::over_block,
-                .of = counterexample::place{.pool = pool, .end = last.arena_bytes[pool], .needed = most},
-                .batch = options.max_batch};
+    for (value_id v = 0; v != values.root.size(); ++v) {
+        value_id const r = values.root[v];
+        formula const &root = values.bytes[r], &its = values.bytes[v];
+        if (v == r || !root.is_known()) continue;
+        bool const by_shape = root.is_by_shape() || its.is_by_shape();
+        formula const end = its.is_known() && !by_shape ? values.in_root[v] + its : values.in_root[v];
+        if (!by_shape && (end == root || never_above(end, root, options.dims))) continue;
+        counterexample::view view{.value = v, .other = r};
+        auto of = [&](formula const& bytes, value_id of_value, shape const& s) {
+            return bytes.is_by_shape() ? options.bytes_at(of_value, s) : bytes.at(s);
+        };
+        for (shape const& s : samples) {
+            byte_count const begin = values.in_root[v].at(s);
+            view.end = its.is_known() ? checked_add(begin, of(its, v, s)) : begin;
+            view.needed = of(root, r, s);
+            if (view.end > view.needed)
+                return counterexample{.what = fault::oversized_view, .of = view, .at_shape = s};
+        }
+        if (!by_shape) return counterexample{.what = fault::oversized_view, .of = view, .at_shape = shape{}};
     }
     return std::nullopt;
 }
 
+/// What an order may not move: of a view with an open place or size, all bytes of its storage.
+SUBLET_DECL lifetimes_options lifetimes_of(symbolic_options const& options, symbolic_values const& values)
+{
+    lifetimes_options made{.role = options.role, .order = options.order, .alias_of = options.alias_of};
+    if (options.order.empty()) return made; // nothing is moved
+    table<value_id, byte_count> bytes, begin;
+    table<value_id, value_id> root = values.root; // each view is one of its root
+    for (value_id v = 0; v != root.size(); ++v)
+        if (root[v] == v) root[v] = no_value;
+    for (value_id v = 0; v != values.root.size(); ++v) {
+        bool const is_placed = values.in_root[v].is_constant();
+        bool const is_sized = is_placed && values.bytes[v].is_constant();
+        bytes.push_back(is_sized ? values.bytes[v].at({}) : no_size);
+        begin.push_back(is_placed ? values.in_root[v].at({}) : 0);
+    }
+    made.alias_of = root;
+    made.bytes = bytes;
+    made.view_offset = begin;
+    return made;
+}
+
+/// Numbers of equal formulas: each once, in the order in which they are first seen.
+class formula_numbers {
+public:
+    formula_numbers(std::vector<formula>& all, std::vector<shape> const& samples)
+        : all_(all), samples_(samples)
+    {
+    }
+
+    std::uint32_t number_of(formula const& one)
+    {
+        std::uint64_t key = 0;
+        for (shape const& s : samples_)
+            key = (key ^ (one.is_known() && !one.is_by_shape() ? one.at(s) : no_size)) * 0x9e3779b97f4a7c15u;
+        std::size_t at = partition_point(keys_.size(), [&](std::size_t i) { return keys_[i].key >= key; });
+        for (; at != keys_.size() && keys_[at].key == key; ++at)
+            if (all_[keys_[at].id] == one) return keys_[at].id;
+        auto const number = static_cast<std::uint32_t>(all_.size());
+        all_.push_back(one);
+        keys_.insert(keys_.begin() + static_cast<std::ptrdiff_t>(at), {key, 0, number});
+        return number;
+    }
+
+private:
+    std::vector<formula>& all_;
+    std::vector<shape> const& samples_;
+    std::vector<sort_key> keys_; // ascending
+};
+
+/// Lists the buffers that need storage in the plan; `external` gets the roots of storage that is not planned.
+SUBLET_DECL std::optional<counterexample> list_symbolic(snapshot const& p, symbolic_options const& options,
+                                                        symbolic_values const& values,
+                                                        live_ranges const& lives,
+                                                        std::vector<shape> const& samples,
+                                                        symbolic_plan& plan, std::vector<value_id>& external)
+{
+    plan_options largest = options.at(samples.back());
+    table<value_id, byte_count> bytes(p.values());
+    for (value_id v = 0; v != p.values(); ++v) {
+        formula const& its = values.bytes[v];
+        byte_count const known =
+            its.is_by_shape() ? options.bytes_at(v, samples.back()) : its.at(samples.back());
+        bytes[v] = known == 0 ? 1 : known; // it may have bytes for another shape
+    }
+    largest.bytes = bytes;
+    buffer_table table = gather_buffers(lives, largest);
+    external = external_roots(table);
+    std::optional<counterexample> refuted;
+    if (options.in_place && !p.overwrites().empty()) {
+        auto holds_always = [&](value_id in, value_id out) {
+            formula const &a = values.bytes[values.root[in]], &b = values.bytes[values.root[out]];
+            if (!a.is_known() || a.is_by_shape() || b.is_by_shape() || !b.is_known()) return false;
+            auto are_equal = [&](formula const& one, formula const& other) {
+                return one == other ||
+                       (never_above(one, other, options.dims) && never_above(other, one, options.dims));
+            };
+            return are_equal(a, b) && are_equal(values.in_root[in], values.in_root[out]);
+        };
+        snapshot const paired(program_of_pairs<decltype(holds_always)>{p, holds_always});
+        table =
+            take_in_place(paired, steps_in_order(p, options.order), std::move(table), in_place_fit::equal);
+    }
+    sublet::table<buffer_id, buffer_id> planned(table.buffers.size(), no_buffer);
+    formula_numbers numbers(plan.sizes, samples);
+    for (buffer_id i = 0; i != table.buffers.size(); ++i) {
+        buffer const& b = table.buffers[i];
+        if (b.is_unsized()) plan.unsized.push_back(b.root);
+        if (!b.is_planned()) continue;
+        if (b.conflicting_pin != no_offset && !refuted)
+            refuted = counterexample{.what = fault::off_pin,
+                                     .of = counterexample::place{.value = b.root,
+                                                                 .pool = b.pool,
+                                                                 .begin = b.pinned,
+                                                                 .needed = b.conflicting_pin},
+                                     .at_shape = samples.back()};
+        planned[i] = buffer_id::of(plan.buffers.size());
+        byte_count alignment = b.alignment;
+        if (b.pool < options.pools.size())
+            alignment = combine_alignment(alignment, options.pools[b.pool].alignment);
+        if (b.pinned != no_offset && b.pinned % alignment != 0 && !refuted)
+            refuted =
+                counterexample{.what = fault::misaligned,
+                               .of = counterexample::place{
+                                   .value = b.root, .pool = b.pool, .begin = b.pinned, .needed = alignment}};
+        plan.buffers.push_back(
+            {b.root, b.life, numbers.number_of(values.bytes[b.root]), alignment, b.pool, b.pinned});
+    }
+    for (buffer_id b : table.buffer_of) plan.buffer_of.push_back(planned[b]);
+    bool has_offsets = false;
+    for (formula const& begin : values.in_root) has_offsets = has_offsets || begin != formula{};
+    if (has_offsets) plan.offset_in_root = values.in_root;
+    return refuted;
+}
+
+/// The buffers of the plan without their sizes.
+SUBLET_DECL unsized_buffers without_sizes(symbolic_plan const& plan, std::size_t pools)
+{
+    unsized_buffers made;
+    made.first_range.push_back(0);
+    for (symbolic_plan::buffer const& b : plan.buffers) {
+        SUBLET_EXPECTS(b.pool < 65536,
+                       "sublet: value % names pool %, which is out of range (pools are numbered from 0)",
+                       b.root, b.pool);
+        pools = larger(pools, std::size_t{b.pool} + 1);
+        made.layers.push_back({.pool = b.pool, .alignment = b.alignment, .pinned = b.pinned});
+        made.ranges.push_back(b.life);
+        made.first_range.push_back(static_cast<std::uint32_t>(made.ranges.size()));
+    }
+    made.pools = static_cast<std::uint32_t>(pools);
+    return made;
+}
+
+/// Sizes of the buffers of a plan, and how high its stacking is, for single shapes.
+class shape_heights {
+public:
+    explicit shape_heights(symbolic_plan const& plan) : plan_(plan)
+    {
+        for (symbolic_plan::buffer const& b : plan.buffers) pools_.push_back(b.pool);
+        std::sort(pools_.begin(), pools_.end());
+        pools_.erase(std::unique(pools_.begin(), pools_.end()), pools_.end());
+    }
+
+    [[nodiscard]] std::vector<byte_count> const& sizes_of(shape const& s)
+    {
+        kinds_.clear();
+        for (formula const& size : plan_.sizes) kinds_.push_back(size.is_by_shape() ? no_size : size.at(s));
+        sizes_.clear();
+        for (symbolic_plan::buffer const& b : plan_.buffers)
+            sizes_.push_back(plan_.sizes[b.size].is_by_shape() ? plan_.bytes_at(b.root, s) : kinds_[b.size]);
+        return sizes_;
+    }
+    /// The height of the pool in which it exceeds the most live bytes by most, in parts of 2^20 of these.
+    [[nodiscard]] std::uint64_t parts_of_live(shape const& s)
+    {
+        if (!plan_.stack.place(sizes_of(s), at_)) return no_limit;
+        std::uint64_t worst = 0;
+        for (pool_id p : pools_) worst = larger(worst, parts_of(at_.bytes[p], live_bytes(p)));
+        return worst;
+    }
+
+private:
+    byte_count live_bytes(pool_id pool)
+    {
+        change_.assign(change_.size(), 0);
+        for (buffer_id b = 0; b != plan_.buffers.size(); ++b) {
+            symbolic_plan::buffer const& its = plan_.buffers[b];
+            if (its.pool != pool) continue;
+            if (change_.size() <= its.life.last) change_.resize(std::size_t{its.life.last} + 1, 0);
+            change_[its.life.first] += sizes_[+b];
+            change_[its.life.last] -= sizes_[+b]; // sums wrap around
+        }
+        byte_count live = 0, most = 0;
+        for (byte_count change : change_) most = larger(most, live += change);
+        return most;
+    }
+
+    symbolic_plan const& plan_;
+    std::vector<pool_id> pools_;                     // with buffers, ascending
+    std::vector<byte_count> kinds_, sizes_, change_; // by formula, buffer and position
+    stacking::offsets at_;
+};
+
+/// Finds shapes for which a stacking is high.
+class high_shapes {
+public:
+    high_shapes(symbolic_plan const& plan, sampled_shapes const& samples, std::uint64_t budget)
+        : plan_(plan), samples_(samples), left_(budget)
+    {
+    }
+
+    [[nodiscard]] shape_heights& heights() { return heights_; }
+
+    /// Of the next 128 of the sequence, the one for which it is highest, and from there uphill; none if it is
+    /// at most 0.1 % above the live bytes for each of them.
+    [[nodiscard]] std::optional<shape> next()
+    {
+        most_ = (std::uint64_t{1} << 20) + (std::uint64_t{1} << 10);
+        for (shape const& sample : samples_.shapes) most_ = larger(most_, heights_.parts_of_live(sample));
+        highest_.reset();
+        for (unsigned i = 0; i != 128; ++i) consider(spread_shape(plan_.dims, ++number_));
+        if (highest_) climb();
+        return highest_;
+    }
+
+private:
+    void climb()
+    {
+        for (byte_count part = 8; part <= 512; part *= 2) // of a size: by how much it changes
+            for (std::size_t d = 0; d != plan_.dims.size(); ++d)
+                for (bool is_up : {false, true}) {
+                    shape one = *highest_;
+                    dimension const& its = plan_.dims[d];
+                    byte_count const step = larger(one[d] / part / its.stride, byte_count{1}) * its.stride;
+                    if (is_up ? its.most - one[d] < step : one[d] - its.least < step) continue;
+                    one[d] = is_up ? one[d] + step : one[d] - step;
+                    consider(std::move(one));
+                }
+    }
+    void consider(shape&& one)
+    {
+        if (left_ < plan_.buffers.size()) return;
+        left_ -= plan_.buffers.size();
+        std::uint64_t const parts = heights_.parts_of_live(one);
+        if (parts <= most_) return;
+        if (std::find(samples_.shapes.begin(), samples_.shapes.end(), one) != samples_.shapes.end()) return;
+        most_ = parts;
+        highest_ = std::move(one);
+    }
+
+    symbolic_plan const& plan_;
+    sampled_shapes const& samples_;
+    std::uint64_t left_; // buffers that are placed
+    shape_heights heights_{plan_};
+    std::uint32_t number_ = 0; // in the sequence
+    std::uint64_t most_ = 0;
+    std::optional<shape> highest_;
+};
+
+/// Chooses the stacking; a shape for which it is high becomes one more sample, until none is found. The last
+/// sample stays the last.
+SUBLET_DECL void stack_for_shapes(symbolic_plan& plan, symbolic_options const& options,
+                                  sampled_shapes& samples, std::vector<stacked_sample>& sized)
+{
+    bool const by_worst = options.goal == symbolic_options::goal_kind::worst;
+    stacking_options how{.goal = by_worst ? stacking_goal::worst : stacking_goal::mean,
+                         .packing = pack_budgets(options.effort),
+                         .restacked = options.effort.of(4'000'000)};
+    high_shapes high(plan, samples, how.restacked / 4);
+    for (std::size_t i = 0; i != samples.shapes.size(); ++i)
+        sized.push_back({.size = high.heights().sizes_of(samples.shapes[i]), .weight = samples.weights[i]});
+    unsized_buffers const buffers = without_sizes(plan, options.pools.size());
+    plan.stack = choose_stacking(buffers, sized, how);
+    for (unsigned round = 0, low = 0; by_worst && !options.dims.empty() && round != 16 && low != 2; ++round) {
+        std::optional<shape> one = high.next();
+        low = one ? 0 : low + 1;
+        if (!one) continue;
+        sized.insert(sized.end() - 1, {.size = high.heights().sizes_of(*one), .weight = 1});
+        samples.shapes.insert(samples.shapes.end() - 1, std::move(*one));
+        samples.weights.insert(samples.weights.end() - 1, 1);
+        plan.stack = choose_stacking(buffers, sized, how, plan.stack);
+    }
+}
+
+/// Upper bounds of the bytes of each pool, for every shape, and of samples where sizes are by shape; and what
+/// a pin or a capacity refutes.
+SUBLET_DECL std::optional<counterexample> bound_pools(symbolic_plan& plan, symbolic_options const& options,
+                                                      std::vector<shape> const& samples,
+                                                      std::vector<stacked_sample>& sized)
+{
+    auto misses_pin = [&plan](verdict const& placed, shape const& s) {
+        auto const& what = *placed.error().as<counterexample::buffers>();
+        return counterexample{.what = fault::off_pin,
+                              .of = counterexample::place{.value = plan.buffers[what.buffer].root,
+                                                          .pool = what.pool,
+                                                          .begin = what.begin,
+                                                          .needed = what.needed},
+                              .at_shape = s};
+    };
+    auto exceeds = [&options](table<pool_id, byte_count> const& bytes,
+                              shape const& s) -> std::optional<counterexample> {
+        for (pool_id p = 0; p != options.pools.size(); ++p)
+            if (bytes[p] > options.pools[p].capacity)
+                return counterexample{.what = fault::over_capacity,
+                                      .of = counterexample::place{.pool = p,
+                                                                  .end = bytes[p],
+                                                                  .needed = options.pools[p].capacity},
+                                      .at_shape = s};
+        return std::nullopt;
+    };
+    std::optional<counterexample> refuted;
+    plan.most_bytes.assign(plan.stack.pools, 0);
+    for (std::size_t i = 0; i != samples.size(); ++i) {
+        verdict const placed = plan.stack.place(sized[i].size, sized[i].at);
+        if (!placed) {
+            if (!refuted) refuted = misses_pin(placed, samples[i]);
+            sized[i].at.bytes.assign(plan.stack.pools, 0);
+            continue;
+        }
+        if (!refuted) refuted = exceeds(sized[i].at.bytes, samples[i]);
+        for (pool_id p = 0; p != plan.stack.pools; ++p)
+            plan.most_bytes[p] = larger(plan.most_bytes[p], sized[i].at.bytes[p]);
+    }
+    std::vector<byte_count> bounds, most;
+    for (formula const& size : plan.sizes) {
+        if (size.is_by_shape()) return refuted;
+        bounds.push_back(upper_bound_of(size, options.dims));
+    }
+    for (symbolic_plan::buffer const& b : plan.buffers) {
+        most.push_back(bounds[b.size]);
+        bool const has_limit = b.pinned != no_offset ||
+                               (b.pool < options.pools.size() && options.pools[b.pool].capacity != no_limit);
+        if (most.back() != no_size) continue;
+        if (has_limit && !refuted) // nothing is proved of its size
+            refuted = counterexample{.what = fault::outside_arena,
+                                     .of = counterexample::place{.value = b.root, .pool = b.pool},
+                                     .at_shape = shape{}};
+        return refuted;
+    }
+    stacking::offsets highest;
+    verdict const placed = plan.stack.place(most, highest);
+    if (!placed && !refuted) refuted = misses_pin(placed, {});
+    if (!placed) return refuted;
+    if (!refuted) refuted = exceeds(highest.bytes, {});
+    plan.most_bytes = highest.bytes;
+    return refuted;
+}
+
 SUBLET_DECL void fill_report(planned_symbolic::summary& report, symbolic_plan const& plan,
-                             symbolic_packing const& packed)
+                             std::vector<shape> const& samples, std::vector<stacked_sample> const& sized)
 {
     report.buffers = plan.buffers.size();
     report.unsized = plan.unsized;
-    for (symbolic_plan::buffer const& b : plan.buffers) report.naive = checked_add(report.naive, b.size);
-    for (affine_bytes const& arena : plan.arena) report.arena = checked_add(report.arena, arena);
-    for (batch_sample const& sample : packed.samples) {
-        planned_symbolic::summary::batch one{.batch = sample.batch};
-        for (byte_count height : plan.at(sample.batch).arena_bytes)
-            one.arena_bytes = checked_add(one.arena_bytes, height);
-        for (placement::pool_result const& pool : sample.own.pools) {
+    std::vector<byte_count> count(plan.sizes.size(), 0);
+    bool is_known = true;
+    for (symbolic_plan::buffer const& b : plan.buffers) ++count[b.size];
+    for (std::size_t i = 0; i != count.size(); ++i) {
+        is_known = is_known && !plan.sizes[i].is_by_shape();
+        is_known = is_known && add_times(report.naive, plan.sizes[i], count[i]);
+    }
+    bool has_formulas = true;
+    for (formula const& size : plan.sizes) has_formulas = has_formulas && !size.is_by_shape();
+    if (!is_known) report.naive = formula::by_shape(); // or with too many terms
+    report.arena = has_formulas ? top_formula(plan, samples) : formula::by_shape();
+    for (std::size_t i = 0; i != samples.size(); ++i) {
+        planned_symbolic::summary::sample one{.shape = samples[i]};
+        for (byte_count height : sized[i].at.bytes) one.arena_bytes = checked_add(one.arena_bytes, height);
+        for (placement::pool_result const& pool : sized[i].own.pools) {
             one.own_bytes = checked_add(one.own_bytes, pool.height);
             one.lower_bound_bytes = checked_add(one.lower_bound_bytes, pool.lower_bound);
         }
-        report.batches.push_back(one);
+        report.samples.push_back(std::move(one));
     }
+}
+
+SUBLET_DECL void expect_valid(symbolic_options const& options)
+{
+    for (std::size_t d = 0; d != options.dims.size(); ++d) {
+        dimension const& its = options.dims[d];
+        SUBLET_EXPECTS(its.least <= its.most, "sublet: open dimension % is from % to %, which is empty", d,
+                       its.least, its.most);
+        SUBLET_EXPECTS(its.stride >= 1,
+                       "sublet: the stride of open dimension % is 0, but has to be at least 1", d);
+    }
+    for (pool_id p = 0; p != options.pools.size(); ++p)
+        SUBLET_EXPECTS(
+            options.pools[p].largest_block == no_limit,
+            "sublet: pool % has a largest block, and a plan for every shape has one block in each pool", p);
+}
+
+SUBLET_DECL planned_symbolic plan_shapes(snapshot const& p, symbolic_options const& given)
+{
+    expect_valid(given);
+    auto const asked = with_said_views(p, tabulated_options(given, p.values()));
+    symbolic_options const& options = *asked;
+    std::clock_t const begun = std::clock();
+    planned_symbolic result;
+    symbolic_plan& plan = result.plan;
+    plan.dims = result.figures.dims = options.dims;
+    plan.order = options.order;
+    plan.bytes_at = options.bytes_at;
+    plan.buffer_of.assign(p.values(), no_buffer);
+    result.figures.steps = p.steps();
+    result.figures.values = p.values();
+
+    symbolic_values const values = tabulate_symbolic(p, options);
+    sampled_shapes samples = sample_shapes(options);
+    for (shape const& s : samples.shapes)
+        if (auto unclear = find_unclear(p, options.at(s))) {
+            if (unclear->what == fault::unlike_root || unclear->what == fault::unwritten)
+                unclear->at_shape = s;
+            result.figures.refute(std::move(unclear));
+            return result;
+        }
+    live_ranges const lives = lifetimes(p, lifetimes_of(options, values));
+    if (!result.figures.refute(lives) || !result.figures.refute(first_backward_edge(p, options.order)))
+        return result;
+    plan.buffer_of.clear();
+    result.figures.refute(open_view(values, options, samples.shapes));
+    if (auto refuted =
+            list_symbolic(p, options, values, lives, samples.shapes, plan, result.figures.external))
+        if (result) result.figures.refute(std::move(refuted));
+
+    std::vector<stacked_sample> sized;
+    stack_for_shapes(plan, options, samples, sized);
+    auto refuted = bound_pools(plan, options, samples.shapes, sized);
+    if (result) result.figures.refute(std::move(refuted));
+    fill_report(result.figures, plan, samples.shapes, sized);
+    finish_plan(result, begun, options.check, [&] { return check_plan(p, plan, options); });
+    return result;
 }
 
 } // namespace sublet::detail
@@ -174,51 +564,8 @@ namespace sublet {
 
 SUBLET_DECL planned_symbolic plan_symbolic(snapshot const& p, symbolic_options const& given)
 {
-    SUBLET_EXPECTS(given.max_batch >= 1, "sublet: the largest batch is at least 1");
-    auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
-    symbolic_options const& options = *asked;
-    std::clock_t const begun = std::clock();
-    planned_symbolic result;
-    symbolic_plan& plan = result.plan;
-    plan.max_batch = result.figures.max_batch = options.max_batch;
-    plan.order = options.order;
-    plan.buffer_of.assign(p.values(), no_buffer);
-    result.figures.steps = p.steps();
-    result.figures.values = p.values();
-
-    plan_options const largest = options.at(options.max_batch);
-    // An offset is affine in the batch: a multiple of an alignment for 1 and 2 is one for all.
-    for (byte_count batch :
-         {options.max_batch, byte_count{1}, detail::smaller(options.max_batch, byte_count{2})})
-        if (auto unclear = detail::find_unclear(p, options.at(batch))) {
-            if (unclear->what == fault::unlike_root) unclear->batch = batch;
-            result.figures.refute(std::move(unclear));
-            return result;
-        }
-    live_ranges const lives = lifetimes(p, detail::lifetimes_of(largest));
-    if (!result.figures.refute(lives) ||
-        !result.figures.refute(detail::first_backward_edge(p, options.order))) {
-        result.figures.error().batch = 1;
-        return result;
-    }
-    plan.buffer_of.clear();
-    result.figures.refute(detail::list_symbolic(p, options, lives, plan, result.figures.external));
-    detail::symbolic_packing packed = detail::pack_symbolic(plan.buffers, options.max_batch, options.mixing,
-                                                            detail::pack_budgets(options.effort));
-    for (buffer_id b = 0; b != plan.buffers.size(); ++b) plan.buffers[b].start = packed.start[b];
-    plan.arena = std::move(packed.arena);
-    if (plan.arena.size() < options.pools.size()) plan.arena.resize(options.pools.size());
-    for (memory_plan::empty_value const& e : plan.empty) {
-        SUBLET_EXPECTS(e.pool < 65536,
-                       "sublet: value % names pool %, which is out of range (pools are numbered from 0)",
-                       e.value, e.pool);
-        if (e.pool >= plan.arena.size()) plan.arena.resize(e.pool + 1);
-    }
-    detail::fill_report(result.figures, plan, packed);
-    result.figures.fits_up_to = detail::largest_that_fits(plan, options.pools);
-
-    if (result) result.figures.refute(detail::first_overflow(plan, options, result.figures.fits_up_to));
-    detail::finish_plan(result, begun, options.check, [&] { return check_plan(p, plan, options); });
+    planned_symbolic result = detail::plan_shapes(p, given);
+    if (!result && given.dims.empty()) result.figures.error().at_shape.reset(); // there is one shape
     return result;
 }
 

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef SUBLET_PLACEMENT_INTERNAL_CHOOSE_STACKING_HPP
+#define SUBLET_PLACEMENT_INTERNAL_CHOOSE_STACKING_HPP
+
+/// Chooses a stacking that is low for several shapes.
+///
+///     placements of each sample alone ─► their orders from below ─► the best of them for all samples
+///        and of mixtures of samples                                     │
+///                                        turn pairs on the critical path of the worst sample ◄─┘
+///
+/// The critical path of a sample are the buffers on top of each other that make its height. Those of it that
+/// are live together are no higher than the bound; what exceeds it are the others, its strangers:
+///
+///     path, from the top     c  [==)                  c lies on b and b on a, but c and a are not live
+///     together:
+///                            b  [======)              c is a stranger where a and b have most bytes. Below b
+///                            it a      [============)    is off the path.
+///
+/// So most moves take a stranger to a place where one of its neighbours on the path does not conflict with
+/// it; others turn a pair of the path. Moves are drawn by a counter with a fixed seed, and kept if no sample
+/// gets worse than the worst one was. No guaranteed factor.
+
+#include <sublet/core/placement_problem.hpp>
+#include <sublet/core/stacking.hpp>
+#include <sublet/core/units.hpp>
+#include <sublet/placement/internal/pack_options.hpp>
+#include <sublet/placement/internal/stack_buffers.hpp>
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+namespace sublet::detail {
+
+/// a / b in parts of 2^20, rounded down; `no_limit` if that is not below 2^40.
+[[nodiscard]] inline std::uint64_t parts_of(byte_count a, byte_count b)
+{
+    constexpr unsigned digits = 20;
+    if (b == 0) return a == 0 ? std::uint64_t{1} << digits : no_limit;
+    unsigned const bits = static_cast<unsigned>(std::bit_width(a));
+    if (bits > 64 - digits) { // of both, so much that the product fits
+        a >>= bits - (64 - digits);
+        b >>= bits - (64 - digits);
+        if (b == 0) return no_limit;
+    }
+    std::uint64_t const parts = (a << digits) / b;
+    return parts < std::uint64_t{1} << 40 ? parts : no_limit;
+}
+
+/// The sizes of one shape, and what is found for it.
+struct stacked_sample {
+    std::vector<byte_count> size; ///< by buffer
+    std::uint32_t weight = 1;     ///< in the mean
+    placement own = {};           ///< of this shape alone: result
+    stacking::offsets at = {};    ///< with the stacking: result
+};
+
+/// What is to be small.
+enum class stacking_goal : std::uint8_t {
+    worst, ///< the largest ratio of a height to its bound, then the mean
+    mean   ///< the weighted mean of these ratios, then the largest
+};
+
+struct stacking_options {
+    stacking_goal goal = stacking_goal::worst;
+    pack_options packing = {};   ///< of each placement
+    std::uint64_t restacked = 0; ///< buffers that are placed in all moves of a pool, for all samples
+};
+
+/// Stacks the buffers, each in its own pool. `from` is one stacking that is tried, too: of fewer samples,
+/// say.
+///
+/// Requires:   each buffer has one range that is not empty; there is a sample; a sample with an `own` has
+///             that of its sizes, which is not sought again; `from` is empty, or a result for the same
+///             buffers.
+/// Ensures:    of two buffers of a pool that are live together, one is below the other. Same problem and
+///             options, same stacking.
+/// Complexity: pack() for each sample without an `own` and up to two mixtures; the sweep of buffer_stacker
+///             for each order and each move; O(buffers) for each sample of these.
+/// Throws:     precondition_error where sums of bytes exceed 64 bits.
+[[nodiscard]] stacking choose_stacking(unsized_buffers const& buffers, std::vector<stacked_sample>& samples,
+                                       stacking_options const& options, stacking const& from = {});
+
+} // namespace sublet::detail
+
+#if !defined(SUBLET_SEPARATE_COMPILATION)
+#include <sublet/placement/impl/choose_stacking.ipp>
+#endif
+
+#endif
