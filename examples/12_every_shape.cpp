@@ -54,13 +54,12 @@ int main()
                                                }};
     auto const planned = sublet::plan_symbolic(classifier, options);
     std::cout << planned.report() << "\n\n";
-    for (auto const& its : planned.plan.stack.order) {
-        std::cout << tensors[planned.plan.buffers[its.buffer].root].name << " above";
-        auto const& all = planned.plan.stack;
-        auto const end = &its == &all.order.back() ? all.below.size() : (&its + 1)->first_below;
-        for (std::size_t i = its.first_below; i != end; ++i)
-            std::cout << ' ' << tensors[planned.plan.buffers[all.below[i]].root].name;
-        std::cout << (its.first_below == end ? " nothing\n" : "\n");
+    sublet::stacking const& all = planned.plan.stack;
+    auto name_of = [&](sublet::buffer_id b) { return tensors[planned.plan.buffers[b].root].name; };
+    for (std::size_t i = 0; i != all.order.size(); ++i) {
+        std::cout << name_of(all.order[i].buffer) << " above";
+        for (auto below : all.below_of(i)) std::cout << ' ' << name_of(below);
+        std::cout << (all.below_of(i).empty() ? " nothing\n" : "\n");
     }
 
     sublet::symbolic_plan::places now; // no allocation from the second request on

@@ -95,13 +95,8 @@ inline std::string text_of_ranges(std::vector<dimension_range> const& ranges)
 inline void print(std::ostream& out, std::string const& model, shaped_network const& shaped,
                   shapes_summary const& plan, bool as_json)
 {
-    char const* before = as_json ? "{" : "";
-    auto line = [&](std::string const& key, std::string const& text) {
-        if (as_json) out << before << '"' << key << "\": " << text;
-        else out << key << ": " << text << '\n';
-        before = ", ";
-    };
-    auto words = [&](std::string const& text) { return as_json ? json_string(text) : text; };
+    keyed_output line{out, as_json};
+    auto words = [&](std::string const& text) { return line.words(text); };
     line("model", words(model));
     line("operations", std::to_string(shaped.net.operations.size()));
     line("values", std::to_string(shaped.net.results));

@@ -99,15 +99,26 @@ inline std::string json_string(std::string const& text)
     return quoted + '"';
 }
 
-inline void print(std::ostream& out, summary const& s, bool as_json)
-{
-    char const* before = as_json ? "{" : "";
-    auto line = [&](std::string const& key, std::string const& text) {
+/// Lines `key: text`, or the members of one JSON object, which the caller ends.
+struct keyed_output {
+    std::ostream& out;
+    bool as_json;
+    char const* before = "{";
+
+    /// `text` is a number, or words().
+    void operator()(std::string const& key, std::string const& text)
+    {
         if (as_json) out << before << '"' << key << "\": " << text;
         else out << key << ": " << text << '\n';
         before = ", ";
-    };
-    auto words = [&](std::string const& text) { return as_json ? json_string(text) : text; };
+    }
+    std::string words(std::string const& text) const { return as_json ? json_string(text) : text; }
+};
+
+inline void print(std::ostream& out, summary const& s, bool as_json)
+{
+    keyed_output line{out, as_json};
+    auto words = [&](std::string const& text) { return line.words(text); };
     line("model", words(s.model));
     if (as_json) line("per_value_bytes", std::to_string(s.per_value_bytes));
     else

@@ -52,7 +52,7 @@ struct planned_symbolic {
         std::vector<dimension> dims = {}; ///< the open dimensions
         formula naive = {}; ///< if every buffer had storage of its own; `by_shape()`: some size is no formula
         /// Of all arenas, for every shape, where one path of buffers, or the largest of a few, is proved to
-        /// be the highest; `by_shape()`: none was found.
+        /// be the highest; `by_shape()`: none was found. A buffer counts where it has 0 bytes, too.
         formula arena = {};
         std::vector<planned_symbolic::summary::sample> samples =
             {}; ///< corners, middles, those asked for, and high ones

@@ -117,6 +117,24 @@ TEST_CASE("whether a shape fits, the largest size that does, and the bytes of a 
     CHECK_THROWS_AS((void)plan.mean_bytes({}), precondition_error);
 }
 
+TEST_CASE("the largest size of a range with as many sizes as 64 bits count is found")
+{
+    symbolic_plan plan{.dims = {{"N", 0, no_size}}};
+    CHECK(plan.largest(0, 0, {}) == no_size); // it has no buffers
+}
+
+TEST_CASE("places keep their shape where another one is refused")
+{
+    symbolic_plan plan = two();
+    plan.sizes[0] = 100 * (3 - symbol(0)) * (5 - symbol(0)); // below 0 for 4
+    symbolic_plan::places now;
+    plan.place({1, 16}, now);
+    byte_count const at = plan.offset_of(3, now);
+    CHECK_THROWS_AS(plan.place({4, 16}, now), precondition_error);
+    CHECK(now.shape == shape{1, 16});
+    CHECK(plan.offset_of(3, now) == at);
+}
+
 TEST_CASE("of a size that does not rise with a dimension the largest that fits is still found")
 {
     symbolic_plan plan = two();

@@ -39,6 +39,9 @@ struct dimension {
     byte_count least = 1;       ///< its smallest size
     byte_count most = 1;        ///< no size is above
     byte_count stride = 1;      ///< between two sizes; at least 1
+
+    /// Its largest size. Requires: the range is not empty.
+    [[nodiscard]] constexpr byte_count largest() const { return least + (most - least) / stride * stride; }
 };
 
 /// One size for each open dimension, in their order.

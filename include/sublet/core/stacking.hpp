@@ -52,6 +52,14 @@ struct stacking {
     std::vector<buffer_id> below = {};
     std::uint32_t pools = 0; ///< how many pools there are
 
+    /// The buffers that lie directly below the one at this index of the order.
+    [[nodiscard]] std::span<buffer_id const> below_of(std::size_t index) const
+    {
+        std::size_t const first = order[index].first_below,
+                          last = index + 1 == order.size() ? below.size() : order[index + 1].first_below;
+        return {below.data() + first, last - first};
+    }
+
     /// The offsets for one size of each buffer, in bytes; a buffer of 0 bytes has an offset, too.
     ///
     /// Requires:   there is a size for each buffer.

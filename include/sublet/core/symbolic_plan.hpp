@@ -81,8 +81,8 @@ struct symbolic_options {
         mean   ///< the weighted mean of these ratios
     };
 
-    per_value<formula>
-        bytes; ///< no default; `formula::unknown()`: unknown; `formula::by_shape()`: `bytes_at`
+    /// No default; `formula::unknown()`: unknown; `formula::by_shape()`: see `bytes_at`.
+    per_value<formula> bytes;
     std::vector<dimension> dims = {}; ///< the open dimensions, with their ranges
     /// `bytes_at(value, sizes)`: the size of a value for one shape, if it is no formula. Nothing is proved of
     /// it: the value is in no in-place pair, and a view is checked for single shapes only.
@@ -169,8 +169,8 @@ struct symbolic_plan {
     table<value_id, buffer_id> buffer_of = {};       ///< `no_buffer`: not planned
     std::vector<formula> sizes = {};                 ///< of buffers, each once; `by_shape()`: `bytes_at`
     sublet::stacking stack = {};                     ///< which buffers lie below which
-    table<pool_id, byte_count> most_bytes =
-        {}; ///< of each pool, for every shape; of sizes by shape: for samples
+    /// Of each pool, for every shape; of sizes by shape, for the samples only.
+    table<pool_id, byte_count> most_bytes = {};
     std::vector<value_id> unsized = {};              ///< roots of buffers of unknown size
     /// The first byte of a view in its root; no entry at all if every view begins with its root.
     table<value_id, formula> offset_in_root = {};
@@ -178,8 +178,8 @@ struct symbolic_plan {
 
     /// Finds the places of all buffers for one shape.
     ///
-    /// Complexity: O(buffers + pairs of the stacking + operations of `sizes`), at most 3 pairs a buffer;
-    ///             allocates nothing if `result` was used for a plan with as many buffers.
+    /// Complexity: O(buffers + pairs of the stacking + operations of `sizes`), at most 2 pairs a buffer;
+    ///             allocates nothing if `result` was used for this plan.
     /// Throws:     precondition_error if the shape is none of the ranges, a size is below 0, or sizes exceed
     ///             64 bits; where sizes are by shape, also if a buffer does not fit below a pin.
     void place(shape_view one, symbolic_plan::places& result) const;

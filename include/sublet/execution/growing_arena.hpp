@@ -60,8 +60,8 @@ public:
     ///             a run without an input that was lost so throws unusable_value.
     /// Complexity: O(values). The first input() or run() after another executor was used takes O(pools), and
     ///             the pages that are added or given back.
-    /// Throws:     precondition_error if the shape is none of the ranges; of sizes by shape, if its arena is
-    ///             larger than those of the samples.
+    /// Throws:     precondition_error if the shape is none of the ranges. Of sizes by shape, an executor
+    ///             throws it if the arena is larger than those of the samples.
     [[nodiscard]] arena at(shape_view one) { return blocks_.at(one); }
     /// Bytes of memory that it holds now: those of the shape that was run last, in whole pages.
     [[nodiscard]] byte_count bytes() const noexcept { return blocks_.bytes(); }

@@ -73,17 +73,15 @@ Stream& write_c(Stream& out, symbolic_plan const& plan, c_options const& options
     std::vector<char> name;
     for (std::size_t i = 0; i != plan.stack.order.size(); ++i) {
         stacking::layer const& its = plan.stack.order[i];
-        std::size_t const end =
-            i + 1 == plan.stack.order.size() ? plan.stack.below.size() : plan.stack.order[i + 1].first_below;
         symbolic_plan::buffer const& b = plan.buffers[its.buffer];
         options.names.read(name, b.root);
         text << "    /* ";
         for (char c : name) text << (c == '*' || c == '/' || c == '\\' || c < ' ' ? '_' : c);
         text << " */\n    sublet_size[" << its.buffer << "] = sublet_s" << b.size
              << ";\n    sublet_begin = 0;\n";
-        for (std::size_t k = its.first_below; k != end; ++k)
-            text << "    sublet_begin = sublet_max(sublet_begin, sublet_offset[" << plan.stack.below[k]
-                 << "] + sublet_size[" << plan.stack.below[k] << "]);\n";
+        for (buffer_id under : plan.stack.below_of(i))
+            text << "    sublet_begin = sublet_max(sublet_begin, sublet_offset[" << under
+                 << "] + sublet_size[" << under << "]);\n";
         if (its.alignment != 1)
             text << "    sublet_begin = " << its.alignment << "ll * sublet_ceil_div(sublet_begin, "
                  << its.alignment << "ll);\n";

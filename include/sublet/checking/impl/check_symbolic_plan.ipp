@@ -25,7 +25,7 @@ public:
     {
         for (dimension const& its : options.dims) {
             least_.push_back(its.least);
-            most_.push_back(its.least + (its.most - its.least) / its.stride * its.stride);
+            most_.push_back(its.largest());
         }
     }
 
@@ -260,10 +260,7 @@ private:
         std::vector<stacking::layer> const& order = plan_.stack.order;
         std::vector<sort_key> pairs, begins, ends; // {upper, lower}, {position, pool and layer}
         for (std::size_t i = 0; i != order.size(); ++i) {
-            std::size_t const end =
-                i + 1 == order.size() ? plan_.stack.below.size() : order[i + 1].first_below;
-            for (std::size_t k = order[i].first_below; k != end; ++k)
-                pairs.push_back({i, layer_of_[plan_.stack.below[k]], 0});
+            for (buffer_id under : plan_.stack.below_of(i)) pairs.push_back({i, layer_of_[under], 0});
         }
         sort_by_key(pairs);
         table<buffer_id, live_range> life(plan_.buffers.size());
@@ -335,8 +332,6 @@ private:
         }
         for (std::size_t i = 0; i != order.size(); ++i) {
             symbolic_plan::buffer const& b = plan_.buffers[order[i].buffer];
-            std::size_t const last =
-                i + 1 == order.size() ? plan_.stack.below.size() : order[i + 1].first_below;
             byte_count begin = 0;
             byte_count const size = bounds[b.size];
             bool const has_limit = b.pinned != no_offset || (b.pool < options_.pools.size() &&
@@ -346,8 +341,7 @@ private:
                                       .of = counterexample::place{.value = b.root, .pool = b.pool},
                                       .at_shape = shape{}};
             if (size == no_size) return std::nullopt; // no bytes of a pool are stated
-            for (std::size_t k = order[i].first_below; k != last; ++k)
-                begin = larger(begin, end[plan_.stack.below[k]]);
+            for (buffer_id under : plan_.stack.below_of(i)) begin = larger(begin, end[under]);
             begin = align_up(begin, b.alignment);
             SUBLET_EXPECTS(begin != no_offset, "sublet: the sizes of a shape exceed 64 bits together");
             if (b.pinned != no_offset && begin > b.pinned && size != 0)

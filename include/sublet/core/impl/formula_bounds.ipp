@@ -235,8 +235,7 @@ SUBLET_DECL byte_count upper_bound_of(formula const& f, std::span<dimension cons
 {
     constexpr byte_count most = byte_count{1} << 62;
     std::vector<byte_count> last;
-    for (dimension const& its : dims)
-        last.push_back(its.least + (its.most - its.least) / its.stride * its.stride);
+    for (dimension const& its : dims) last.push_back(its.largest());
     byte_count const there = f.at(std::span<byte_count const>(last));
     if (f.is_constant() || never_above(f, there, dims)) return there;
     byte_count low = there, high = larger(there, byte_count{1}); // low is not proved

@@ -27,15 +27,10 @@ SUBLET_DECL verdict stacking::place(std::span<byte_count const> sizes, stacking:
     SUBLET_EXPECTS(fits, "sublet: the sizes of a shape exceed 64 bits together");
     result.of.resize(buffers);
     result.bytes.assign(pools, 0);
-    std::size_t index = 0; // in `below`
     for (std::size_t i = 0; i != buffers; ++i) {
         stacking::layer const& its = order[i];
-        std::size_t const end = i + 1 == buffers ? below.size() : order[i + 1].first_below;
         byte_count begin = its.over == no_buffer ? 0 : result.of[its.over];
-        for (; index < end; ++index) {
-            buffer_id const under = below[index];
-            begin = detail::larger(begin, result.of[under] + sizes[under]);
-        }
+        for (buffer_id under : below_of(i)) begin = detail::larger(begin, result.of[under] + sizes[under]);
         byte_count const mask = its.alignment - 1;
         begin = (its.alignment & mask) == 0 ? (begin + mask) & ~mask
                                             : (begin + mask) / its.alignment * its.alignment;

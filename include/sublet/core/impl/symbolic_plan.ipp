@@ -70,7 +70,6 @@ SUBLET_DECL void symbolic_plan::place(shape_view one, symbolic_plan::places& res
 {
     std::span<byte_count const> const now = one.sizes();
     detail::expect_in_range(dims, now);
-    if (now.data() != result.shape.data()) result.shape.assign(now.begin(), now.end());
     result.sizes_.resize(sizes.size());
     for (std::size_t i = 0; i != sizes.size(); ++i)
         result.sizes_[i] = sizes[i].is_by_shape() ? no_size : sizes[i].at(now);
@@ -86,7 +85,10 @@ SUBLET_DECL void symbolic_plan::place(shape_view one, symbolic_plan::places& res
         result.size[+b] = size;
     }
     verdict const valid = stack.place(result.size, result.at);
-    if (valid) return;
+    if (valid) {
+        if (now.data() != result.shape.data()) result.shape.assign(now.begin(), now.end());
+        return;
+    }
     auto const& what = *valid.error().as<counterexample::buffers>();
     SUBLET_EXPECTS(false,
                    "sublet: value % is pinned to offset %, and for this shape the values below it end at %",
@@ -183,18 +185,19 @@ SUBLET_DECL std::optional<byte_count> symbolic_plan::largest(std::uint32_t dimen
     for (formula const& size : sizes)
         is_rising = is_rising && !size.is_by_shape() && detail::is_rising_in(size, dimension, dims);
     if (!is_rising) {
-        for (byte_count step = steps + 1; step != 0; --step)
-            if (fits_at(step - 1)) return its.least + (step - 1) * its.stride;
-        return std::nullopt;
+        for (byte_count step = steps;; --step) {
+            if (fits_at(step)) return tried[dimension];
+            if (step == 0) return std::nullopt;
+        }
     }
-    byte_count good = 0, bad = steps + 1; // numbers of sizes that fit, from the least on
-    while (good != bad) {
-        byte_count const middle = good + (bad - good + 1) / 2;
-        if (fits_at(middle - 1)) good = middle;
-        else bad = middle - 1;
+    if (!fits_at(0)) return std::nullopt;
+    byte_count good = 0, last = steps; // the largest step that fits is in [good, last]
+    while (good != last) {
+        byte_count const middle = last - (last - good) / 2;
+        if (fits_at(middle)) good = middle;
+        else last = middle - 1;
     }
-    if (good == 0) return std::nullopt;
-    return its.least + (good - 1) * its.stride;
+    return its.least + good * its.stride;
 }
 
 SUBLET_DECL bool symbolic_plan::is_equal(symbolic_plan const& other) const

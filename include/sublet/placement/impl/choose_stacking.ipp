@@ -9,6 +9,7 @@
 #include <sublet/placement/internal/pack.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 namespace sublet::detail {
@@ -123,16 +124,11 @@ private:
     {
         byte_count height = 0;
         offset_.resize(all_.layers.size());
-        std::size_t index = 0;
         for (std::size_t i = 0; i != made.order.size(); ++i) {
             stacking::layer const& its = made.order[i];
-            std::size_t const end =
-                i + 1 == made.order.size() ? made.below.size() : made.order[i + 1].first_below;
             byte_count begin = 0;
-            for (; index < end; ++index) {
-                buffer_id const under = made.below[index];
+            for (buffer_id under : made.below_of(i))
                 begin = larger(begin, offset_[under] + sample.size[under]);
-            }
             begin = align_up(begin, its.alignment);
             byte_count const size = sample.size[its.buffer];
             if (its.pinned != no_offset) {
@@ -157,11 +153,12 @@ private:
             placed_ += order.size();
             std::uint64_t const parts = height == no_limit ? no_limit : parts_of(height, goal_[s]);
             if (parts > worst) worst = parts, at = s;
-            if (options_.goal == stacking_goal::worst && worst > score_.first) return false;
+            if (options_.goal == symbolic_options::goal_kind::worst && worst > score_.first) return false;
             sum = parts == no_limit ? no_limit : sum + samples_[s].weight * parts;
             if (sum == no_limit && !best_order_.empty()) return false;
         }
-        score const its = options_.goal == stacking_goal::worst ? score{worst, sum} : score{sum, worst};
+        score const its =
+            options_.goal == symbolic_options::goal_kind::worst ? score{worst, sum} : score{sum, worst};
         if (!best_order_.empty() && !(its < score_) && !(or_equal && !(score_ < its))) return false;
         score_ = its;
         worst_ = worst;
@@ -185,12 +182,9 @@ private:
             if (top(b) > top(highest)) highest = b;
         for (buffer_id b = highest; b != no_buffer;) {
             path_.push_back(b);
-            std::size_t const i = place_[b];
-            std::size_t const end =
-                i + 1 == best_.order.size() ? best_.below.size() : best_.order[i + 1].first_below;
             buffer_id below = no_buffer;
-            for (std::size_t k = best_.order[i].first_below; k != end; ++k)
-                if (below == no_buffer || top(best_.below[k]) > top(below)) below = best_.below[k];
+            for (buffer_id under : best_.below_of(place_[b]))
+                if (below == no_buffer || top(under) > top(below)) below = under;
             b = below;
         }
         find_strangers(sample);
@@ -266,16 +260,15 @@ private:
     return problem;
 }
 
-/// Sizes in which each of these samples has the same weight.
+/// Sizes in which each sample has the same weight.
 [[nodiscard]] SUBLET_DECL std::vector<byte_count> mixture_of(unsized_buffers const& buffers,
-                                                             std::vector<stacked_sample> const& samples,
-                                                             std::vector<std::size_t> const& some)
+                                                             std::vector<stacked_sample> const& samples)
 {
     std::vector<byte_count> mixed(buffers.layers.size(), 0);
-    for (std::size_t s : some)
+    for (stacked_sample const& sample : samples)
         for (buffer_id b = 0; b != mixed.size(); ++b) {
-            placement::pool_result const& own = samples[s].own.pools[buffers.layers[b].pool];
-            std::uint64_t const parts = parts_of(samples[s].size[b], larger(own.lower_bound, byte_count{1}));
+            placement::pool_result const& own = sample.own.pools[buffers.layers[b].pool];
+            std::uint64_t const parts = parts_of(sample.size[b], larger(own.lower_bound, byte_count{1}));
             mixed[b] += smaller(parts, std::uint64_t{1} << 40);
         }
     return mixed;
@@ -284,14 +277,11 @@ private:
 SUBLET_DECL stacking choose_stacking(unsized_buffers const& buffers, std::vector<stacked_sample>& samples,
                                      stacking_options const& options, stacking const& from)
 {
-    std::vector<std::size_t> all;
-    for (stacked_sample& sample : samples) {
+    for (stacked_sample& sample : samples)
         if (sample.own.pools.empty()) sample.own = pack(problem_of(buffers, sample.size), options.packing);
-        all.push_back(all.size());
-    }
-    std::vector<placement> mixtures;
+    std::optional<placement> mixture;
     if (samples.size() > 2)
-        mixtures.push_back(pack(problem_of(buffers, mixture_of(buffers, samples, all)), options.packing));
+        mixture = pack(problem_of(buffers, mixture_of(buffers, samples)), options.packing);
     stacking result;
     result.pools = buffers.pools;
     table<pool_id, unsigned char> is_used(buffers.pools, 0);
@@ -301,7 +291,7 @@ SUBLET_DECL stacking choose_stacking(unsized_buffers const& buffers, std::vector
         pool_stacking pool(buffers, p, samples, options);
         if (!from.order.empty()) pool.offer(from);
         for (stacked_sample const& sample : samples) pool.offer(sample.own);
-        for (placement const& mixture : mixtures) pool.offer(mixture);
+        if (mixture) pool.offer(*mixture);
         pool.improve();
         auto const before = static_cast<std::uint32_t>(result.below.size());
         for (stacking::layer its : pool.best().order) {

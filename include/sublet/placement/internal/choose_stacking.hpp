@@ -11,10 +11,9 @@
 /// The critical path of a sample are the buffers on top of each other that make its height. Those of it that
 /// are live together are no higher than the bound; what exceeds it are the others, its strangers:
 ///
-///     path, from the top     c  [==)                  c lies on b and b on a, but c and a are not live
-///     together:
-///                            b  [======)              c is a stranger where a and b have most bytes. Below b
-///                            it a      [============)    is off the path.
+///     path   c  [==)                    c lies on b and b on a, but c and a are not live together: c is a
+///            b  [======)                stranger where a and b have most bytes
+///            a     [============)       below b, it is off the path
 ///
 /// So most moves take a stranger to a place where one of its neighbours on the path does not conflict with
 /// it; others turn a pair of the path. Moves are drawn by a counter with a fixed seed, and kept if no sample
@@ -22,6 +21,7 @@
 
 #include <sublet/core/placement_problem.hpp>
 #include <sublet/core/stacking.hpp>
+#include <sublet/core/symbolic_plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/placement/internal/pack_options.hpp>
 #include <sublet/placement/internal/stack_buffers.hpp>
@@ -55,14 +55,8 @@ struct stacked_sample {
     stacking::offsets at = {};    ///< with the stacking: result
 };
 
-/// What is to be small.
-enum class stacking_goal : std::uint8_t {
-    worst, ///< the largest ratio of a height to its bound, then the mean
-    mean   ///< the weighted mean of these ratios, then the largest
-};
-
 struct stacking_options {
-    stacking_goal goal = stacking_goal::worst;
+    symbolic_options::goal_kind goal = symbolic_options::goal_kind::worst;
     pack_options packing = {};   ///< of each placement
     std::uint64_t restacked = 0; ///< buffers that are placed in all moves of a pool, for all samples
 };
@@ -75,7 +69,7 @@ struct stacking_options {
 ///             buffers.
 /// Ensures:    of two buffers of a pool that are live together, one is below the other. Same problem and
 ///             options, same stacking.
-/// Complexity: pack() for each sample without an `own` and up to two mixtures; the sweep of buffer_stacker
+/// Complexity: pack() for each sample without an `own` and a mixture of them; the sweep of buffer_stacker
 ///             for each order and each move; O(buffers) for each sample of these.
 /// Throws:     precondition_error where sums of bytes exceed 64 bits.
 [[nodiscard]] stacking choose_stacking(unsized_buffers const& buffers, std::vector<stacked_sample>& samples,

@@ -204,13 +204,9 @@ SUBLET_DECL std::optional<counterexample> list_symbolic(snapshot const& p, symbo
                                                         symbolic_plan& plan, std::vector<value_id>& external)
 {
     plan_options largest = options.at(samples.back());
-    table<value_id, byte_count> bytes(p.values());
-    for (value_id v = 0; v != p.values(); ++v) {
-        formula const& its = values.bytes[v];
-        byte_count const known =
-            its.is_by_shape() ? options.bytes_at(v, samples.back()) : its.at(samples.back());
-        bytes[v] = known == 0 ? 1 : known; // it may have bytes for another shape
-    }
+    table<value_id, byte_count> bytes = largest.bytes.tabulate(p.values(), "bytes");
+    for (byte_count& its : bytes)
+        if (its == 0) its = 1; // it may have bytes for another shape
     largest.bytes = bytes;
     buffer_table table = gather_buffers(lives, largest);
     external = external_roots(table);
@@ -391,7 +387,7 @@ SUBLET_DECL void stack_for_shapes(symbolic_plan& plan, symbolic_options const& o
                                   sampled_shapes& samples, std::vector<stacked_sample>& sized)
 {
     bool const by_worst = options.goal == symbolic_options::goal_kind::worst;
-    stacking_options how{.goal = by_worst ? stacking_goal::worst : stacking_goal::mean,
+    stacking_options how{.goal = options.goal,
                          .packing = pack_budgets(options.effort),
                          .restacked = options.effort.of(4'000'000)};
     high_shapes high(plan, samples, how.restacked / 4);

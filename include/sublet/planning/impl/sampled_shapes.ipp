@@ -14,7 +14,7 @@ namespace sublet::detail {
 /// The size nearest to the geometric middle, from below: a power of two times the least.
 SUBLET_DECL byte_count middle_size(dimension const& its)
 {
-    byte_count const last = its.least + (its.most - its.least) / its.stride * its.stride;
+    byte_count const last = its.largest();
     byte_count middle = larger(its.least, byte_count{1});
     while (middle < last / middle * larger(its.least, byte_count{1})) middle *= 2;
     middle = smaller(larger(middle, its.least), last);
@@ -39,7 +39,7 @@ SUBLET_DECL sampled_shapes sample_shapes(symbolic_options const& options)
         shape one;
         for (std::size_t i = 0; i != d; ++i) {
             dimension const& its = dims[i];
-            byte_count const last = its.least + (its.most - its.least) / its.stride * its.stride;
+            byte_count const last = its.largest();
             one.push_back(levels[i] == 0 ? its.least : levels[i] == 1 ? middle_size(its) : last);
         }
         add(std::move(one), options.samples.empty() ? 1 : 0);
@@ -74,8 +74,7 @@ SUBLET_DECL sampled_shapes sample_shapes(symbolic_options const& options)
     }
     // The largest sizes come last, also if they were asked for.
     shape most;
-    for (dimension const& its : dims)
-        most.push_back(its.least + (its.most - its.least) / its.stride * its.stride);
+    for (dimension const& its : dims) most.push_back(its.largest());
     auto const at = static_cast<std::size_t>(std::find(result.shapes.begin(), result.shapes.end(), most) -
                                              result.shapes.begin());
     std::rotate(result.shapes.begin() + static_cast<std::ptrdiff_t>(at),
@@ -99,7 +98,7 @@ SUBLET_DECL std::uint64_t reversed_digits(std::uint32_t number, std::uint32_t ba
 /// This part of the way from the least size to the largest, by doublings; within one it is even.
 SUBLET_DECL byte_count size_between(dimension const& its, std::uint64_t part)
 {
-    byte_count const last = its.least + (its.most - its.least) / its.stride * its.stride;
+    byte_count const last = its.largest();
     byte_count top = larger(its.least, byte_count{1}), size = top;
     if (last <= top) return last;
     constexpr unsigned digits = 16;

@@ -74,14 +74,14 @@ SUBLET_DECL formula top_formula(symbolic_plan const& plan, std::vector<shape> co
     std::vector<stacking::layer> const& order = plan.stack.order;
     for (std::size_t i = 0; i != order.size() && !ends.has_failed(); ++i) {
         stacking::layer const& its = order[i];
-        std::size_t const last = i + 1 == order.size() ? plan.stack.below.size() : order[i + 1].first_below;
         std::vector<path_ends::end> begin;
         if (its.pinned != no_offset) ends.add(begin, its.pinned);
-        for (std::size_t k = its.first_below; k != last && its.pinned == no_offset; ++k)
-            for (path_ends::end const& top : tops[plan.stack.below[k]])
-                ends.add(begin, is_multiple_of(top.bytes, its.alignment, plan.dims)
-                                    ? top.bytes
-                                    : round_up(top.bytes, its.alignment));
+        else
+            for (buffer_id under : plan.stack.below_of(i))
+                for (path_ends::end const& top : tops[under])
+                    ends.add(begin, is_multiple_of(top.bytes, its.alignment, plan.dims)
+                                        ? top.bytes
+                                        : round_up(top.bytes, its.alignment));
         if (begin.empty()) ends.add(begin, formula{});
         formula const& size = plan.sizes[plan.buffers[its.buffer].size];
         for (path_ends::end const& one : begin) {
