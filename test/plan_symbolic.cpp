@@ -315,7 +315,7 @@ TEST_CASE("a report without a formula is no reason to refuse a program")
     std::vector<formula> sizes;
     std::vector<std::vector<int>> uses(1), defs(1);
     for (int i = 0; i != 2500; ++i) {
-        sizes.push_back(4 * ceil_divide(symbol(0), 3 + i));
+        sizes.push_back(4 * ceil_divide(symbol(0), static_cast<byte_count>(3 + i)));
         defs[0].push_back(i);
     }
     auto const planned = plan_symbolic(op_list(sizes.size(), uses, defs),
