@@ -17,6 +17,7 @@
 #include <sublet/core/errors.hpp>
 #include <sublet/core/internal/formula_terms.hpp>
 #include <sublet/core/internal/id.hpp>
+#include <sublet/core/internal/kept_text.hpp>
 #include <sublet/core/units.hpp>
 
 #include <cstdint>
@@ -35,13 +36,13 @@ struct size_range;
 
 /// A dimension that is open until the program runs: it is `least`, `least + stride` ... at most `most`.
 struct dimension {
-    char const* name = nullptr; ///< not copied: it outlives all that prints it; none: d0, d1 ...
-    byte_count least = 1;       ///< its smallest size
-    byte_count most = 1;        ///< no size is above
-    byte_count stride = 1;      ///< between two sizes; at least 1
+    detail::kept_text name = {}; ///< a copy; empty: d0, d1 ...
+    byte_count least = 1;        ///< its smallest size
+    byte_count most = 1;         ///< no size is above
+    byte_count stride = 1;       ///< between two sizes; at least 1
 
     /// Its largest size. Requires: the range is not empty.
-    [[nodiscard]] constexpr byte_count largest() const { return least + (most - least) / stride * stride; }
+    [[nodiscard]] byte_count largest() const { return least + (most - least) / stride * stride; }
 };
 
 /// One size for each open dimension, in their order.

@@ -49,6 +49,10 @@ namespace sublet::detail {
 /// Throws:     precondition_error if the formula is unknown or by_shape().
 [[nodiscard]] std::vector<char> formula_c(formula const& f, std::span<dimension const> dims);
 
+/// A name for users in C, in C++ and beside what is written with formula_c(): a letter first, no keyword,
+/// none of the macros of compilers, not d0, d1 ... and without sublet_ at its begin.
+[[nodiscard]] bool is_c_name(char const* name);
+
 } // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)

@@ -145,7 +145,7 @@ SUBLET_DECL size_grid formula_parts::grid(polynomial_view a, polynomial_view b,
         SUBLET_EXPECTS(d < dims.size(), "sublet: a formula has dimension %, but there are % dimensions", d,
                        dims.size());
         dimension const& its = dims[d];
-        char const* const name = its.name == nullptr ? "no name" : its.name;
+        char const* const name = its.name.empty() ? "no name" : its.name.c_str();
         SUBLET_EXPECTS(its.stride >= 1, "sublet: dimension % (%) has a stride of 0", d, name);
         SUBLET_EXPECTS(its.least <= its.most, "sublet: dimension % (%) is at least % and at most %", d, name,
                        its.least, its.most);

@@ -20,18 +20,6 @@ SUBLET_DECL bool has_all_ranges(size_grid const& grid)
     return true;
 }
 
-SUBLET_DECL bool is_zero_for_every_shape(formula const& f, std::span<dimension const> dims)
-{
-    if (f.is_by_shape()) return false;
-    polynomial_view const of = formula_parts::of(f);
-    size_grid const grid = formula_parts::grid(of, 0, dims);
-    polynomial made;
-    if (!has_all_ranges(grid)) return false;
-    if (from_ends(of, grid, 0, made) == formula_limit::none && made.terms.empty()) return made.constant == 0;
-    return is_never_negative(of, grid) && add(0, of, -1, made) == formula_limit::none &&
-           is_never_negative(made, grid);
-}
-
 SUBLET_DECL bool has_coefficients_of(polynomial_view f, std::int64_t n)
 {
     if (f.constant % n != 0) return false;
@@ -69,6 +57,7 @@ SUBLET_DECL bool is_multiple_of(formula const& f, byte_count n, std::span<dimens
 }
 
 /// Each term is positive and a product of what rises and is not negative, or has no such dimension.
+// NOLINTNEXTLINE(misc-no-recursion): at most most_depth deep
 SUBLET_DECL bool is_rising_by_form(polynomial_view f, std::uint32_t of)
 {
     while (!f.terms.empty()) {
@@ -83,7 +72,7 @@ SUBLET_DECL bool is_rising_by_form(polynomial_view f, std::uint32_t of)
         while (!term.key.empty()) {
             word_list const factor = next_factor(term.key);
             if (is_symbol(factor)) continue;
-            bool is_rising = is_alone;
+            bool is_rising; // set in both branches
             if (is_quotient(factor)) {
                 is_rising = (is_alone || has_no_minus(dividend_of(factor))) &&
                             is_rising_by_form(dividend_of(factor), of);
@@ -123,103 +112,6 @@ SUBLET_DECL bool is_rising_in(formula const& f, std::uint32_t of, std::span<dime
                is_never_negative(difference, grid);
     }
     return true;
-}
-
-// --- restriction ------------------------------------------------------------------------------------------
-
-SUBLET_DECL formula_limit restrict_to(polynomial_view f, size_grid const& grid, polynomial& made);
-
-/// A coefficient times a factor.
-SUBLET_DECL formula_limit restrict_factor(word_list factor, std::int64_t& coefficient, size_grid const& grid,
-                                          polynomial& made)
-{
-    if (is_symbol(factor)) {
-        std::size_t i = 0;
-        while (grid[i].dimension != factor[0]) ++i;
-        if (grid[i].steps == 0) made = {grid[i].first, {}};
-        else made = factor_alone(factor);
-        return formula_limit::none;
-    }
-    if (is_quotient(factor)) {
-        polynomial dividend, quotient;
-        formula_limit exceeded = restrict_to(dividend_of(factor), grid, dividend);
-        if (exceeded == formula_limit::none) exceeded = divide_up(dividend, factor[2], quotient);
-        if (exceeded != formula_limit::none) return exceeded;
-        // What it is at the first sizes it is everywhere, if the difference is divisible.
-        std::vector<std::uint64_t> first(grid.empty() ? 0 : std::size_t{grid.back().dimension} + 1);
-        for (size_range const& r : grid) first[r.dimension] = static_cast<std::uint64_t>(r.first);
-        std::int64_t number = 0;
-        made = quotient;
-        if (coefficient % factor[2] != 0 || !evaluate(dividend, {first.data(), first.size()}, number))
-            return formula_limit::none;
-        std::int64_t const missing = remainder_of(-number, factor[2]);
-        polynomial whole;
-        if (add(dividend, missing, 1, whole) == formula_limit::none &&
-            is_multiple_on(whole, factor[2], grid)) {
-            coefficient /= factor[2];
-            made = std::move(whole);
-        }
-        return formula_limit::none;
-    }
-    std::vector<polynomial> operands;
-    for (word_list rest = operands_of(factor); !rest.empty();) {
-        polynomial operand, difference;
-        if (formula_limit const exceeded = restrict_to(next_operand(rest), grid, operand);
-            exceeded != formula_limit::none)
-            return exceeded;
-        auto is_below = [&](polynomial const& a, polynomial const& b) {
-            return add(b, a, -1, difference) == formula_limit::none && is_never_negative(difference, grid);
-        };
-        bool is_needed = true;
-        for (std::size_t i = 0; is_needed && i != operands.size(); ++i)
-            is_needed = !is_below(operand, operands[i]);
-        if (!is_needed) continue;
-        std::size_t kept = 0;
-        for (std::size_t i = 0; i != operands.size(); ++i)
-            if (!is_below(operands[i], operand)) std::swap(operands[kept++], operands[i]);
-        operands.resize(kept);
-        operands.push_back(std::move(operand));
-    }
-    made = operands[0];
-    for (std::size_t i = 1; i != operands.size(); ++i) {
-        polynomial larger_one;
-        if (formula_limit const exceeded = take_larger(made, operands[i], larger_one);
-            exceeded != formula_limit::none)
-            return exceeded;
-        made = std::move(larger_one);
-    }
-    return formula_limit::none;
-}
-
-SUBLET_DECL formula_limit restrict_to(polynomial_view f, size_grid const& grid, polynomial& made)
-{
-    polynomial sum{f.constant, {}}, by, next;
-    while (!f.terms.empty()) {
-        term_view term = next_term(f.terms);
-        std::int64_t coefficient = term.coefficient;
-        polynomial product{1, {}};
-        formula_limit exceeded = formula_limit::none;
-        while (exceeded == formula_limit::none && !term.key.empty()) {
-            exceeded = restrict_factor(next_factor(term.key), coefficient, grid, by);
-            if (exceeded == formula_limit::none) exceeded = multiply(product, by, next);
-            std::swap(product, next);
-        }
-        if (exceeded == formula_limit::none) exceeded = add(sum, product, coefficient, next);
-        if (exceeded != formula_limit::none) return exceeded;
-        std::swap(sum, next);
-    }
-    made = std::move(sum);
-    return formula_limit::none;
-}
-
-SUBLET_DECL formula restricted(formula const& f, std::span<dimension const> dims)
-{
-    if (f.is_by_shape()) return f;
-    polynomial_view const of = formula_parts::of(f);
-    size_grid const grid = formula_parts::grid(of, 0, dims);
-    polynomial made;
-    if (!has_all_ranges(grid) || restrict_to(of, grid, made) != formula_limit::none) return f;
-    return formula_parts::made(formula_limit::none, std::move(made));
 }
 
 SUBLET_DECL std::size_t dimensions_of(formula const& f)

@@ -43,6 +43,7 @@ SUBLET_DECL formula_limit from_ends(polynomial_view f, size_grid const& grid, un
 
 // --- signs ------------------------------------------------------------------------------------------------
 
+// NOLINTNEXTLINE(misc-no-recursion): at most most_depth deep
 SUBLET_DECL bool has_no_minus(polynomial_view f)
 {
     if (f.constant < 0) return false;
@@ -115,6 +116,7 @@ SUBLET_DECL bool multiply_ranges(value_bounds const& a, value_bounds const& b, v
 SUBLET_DECL bool bound_factor(word_list factor, all_bounds const& bounds, value_bounds& made);
 
 /// Bounds of f; false if none is known below.
+// NOLINTNEXTLINE(misc-no-recursion): at most most_depth deep
 SUBLET_DECL bool bound(polynomial_view f, all_bounds const& bounds, value_bounds& made)
 {
     made = {f.constant, f.constant, true};
@@ -138,6 +140,7 @@ SUBLET_DECL bool bound(polynomial_view f, all_bounds const& bounds, value_bounds
     return true;
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): at most most_depth deep
 SUBLET_DECL bool bound_factor(word_list factor, all_bounds const& bounds, value_bounds& made)
 {
     if (is_symbol(factor)) {
@@ -430,6 +433,7 @@ SUBLET_DECL word_list largest_to_replace(polynomial_view f)
 }
 
 /// For a maximum among the factors: one operand suffices if f rises with it, and all always do.
+// NOLINTNEXTLINE(misc-no-recursion): halves of at most 32 parts
 SUBLET_DECL bool is_proved_by_operands(polynomial_view f, size_grid const& grid, int& parts_left)
 {
     word_list const largest = largest_to_replace(f);
@@ -483,6 +487,7 @@ SUBLET_DECL bool is_negative_at_corner(polynomial_view f, size_grid const& grid)
     return false;
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): halves of at most 32 parts
 SUBLET_DECL proof_result prove_not_negative(polynomial_view f, size_grid const& whole, int& parts_left)
 {
     if (has_no_minus(f)) return proof_result::proved;

@@ -18,6 +18,7 @@ SUBLET_DECL int compare_words(word_list a, word_list b) noexcept
     return a.size() == b.size() ? 0 : a.size() < b.size() ? -1 : 1;
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): at most most_depth deep
 SUBLET_DECL void list_dimensions(word_list terms, std::vector<std::uint32_t>& found)
 {
     while (!terms.empty()) {
@@ -50,6 +51,7 @@ SUBLET_DECL void list_dimensions(word_list terms, std::vector<std::uint32_t>& fo
     return size >= 0;
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): at most most_depth deep
 SUBLET_DECL bool evaluate(polynomial_view f, std::span<std::uint64_t const> sizes,
                           std::int64_t& number) noexcept
 {
@@ -87,6 +89,7 @@ SUBLET_DECL bool evaluate(polynomial_view f, std::span<std::uint64_t const> size
 }
 
 /// Terms, those inside of quotients and maxima included.
+// NOLINTNEXTLINE(misc-no-recursion): at most most_depth deep
 SUBLET_DECL std::size_t count_terms(word_list terms)
 {
     std::size_t count = 0;
@@ -114,6 +117,7 @@ SUBLET_DECL formula_limit limit_of_terms(polynomial const& made)
                : formula_limit::terms;
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): at most most_depth deep
 SUBLET_DECL unsigned depth_of(word_list terms)
 {
     unsigned depth = 0;
@@ -250,6 +254,7 @@ SUBLET_DECL word_list only_factor(term_view term)
     return term.coefficient == 1 && term.key.empty() ? factor : word_list{};
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): at most most_depth deep
 SUBLET_DECL formula_limit divide_up(polynomial_view a, std::int64_t divisor, polynomial& quotient)
 {
     polynomial whole, rest;

@@ -8,13 +8,14 @@
 
 namespace sublet::detail {
 
-SUBLET_COLD_DECL bool is_equal_text(char const* a, char const* b)
+SUBLET_COLD_DECL bool begins_with(char const* text, char const* with)
 {
-    while (*a != '\0' && *a == *b) ++a, ++b;
-    return *a == *b;
+    while (*with != '\0' && *text == *with) ++text, ++with;
+    return *with == '\0';
 }
 
 /// A name that a variable of C and C++ may have, and that is none of those that are made: d0, d1 ...
+/// sublet_max, SUBLET_FORMULAS ...
 SUBLET_COLD_DECL bool is_c_name(char const* name)
 {
     auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -25,23 +26,22 @@ SUBLET_COLD_DECL bool is_c_name(char const* name)
         if (!is_letter(*c) && !is_digit(*c) && *c != '_') return false;
         is_made = is_made && is_digit(*c);
     }
-    static constexpr char const* reserved[] = {
-        "alignas",    "alignof",        "and",       "asm",      "auto",     "bool",
-        "break",      "case",           "catch",     "char",     "class",    "compl",
-        "concept",    "const",          "constexpr", "continue", "default",  "delete",
-        "do",         "double",         "else",      "enum",     "explicit", "export",
-        "extern",     "false",          "float",     "for",      "friend",   "goto",
-        "if",         "inline",         "int",       "long",     "mutable",  "namespace",
-        "new",        "noexcept",       "not",       "nullptr",  "operator", "or",
-        "private",    "protected",      "public",    "register", "requires", "restrict",
-        "return",     "short",          "signed",    "sizeof",   "static",   "struct",
-        "switch",     "template",       "this",      "throw",    "true",     "try",
-        "typedef",    "typeid",         "typename",  "typeof",   "union",    "unsigned",
-        "using",      "virtual",        "void",      "volatile", "while",    "xor",
-        "sublet_max", "sublet_ceil_div"};
-    for (char const* word : reserved)
-        if (is_equal_text(name, word)) return false;
-    return !is_made;
+    static constexpr char const* reserved = // keywords, and macros of compilers
+        "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t "
+        "char8_t class co_await co_return co_yield compl concept const const_cast consteval constexpr "
+        "constinit continue decltype default delete do double dynamic_cast else enum explicit export "
+        "extern false float for friend goto if inline int linux long mutable namespace new noexcept not "
+        "not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires "
+        "restrict return short signed sizeof static static_assert static_cast struct switch template "
+        "this thread_local throw true try typedef typeid typename typeof typeof_unqual union unix "
+        "unsigned using virtual void volatile wchar_t while xor xor_eq ";
+    for (char const* word = reserved; *word != '\0'; ++word) { // each ends with a space
+        char const* c = name;
+        while (*c != '\0' && *c == *word) ++c, ++word;
+        if (*c == '\0' && *word == ' ') return false;
+        while (*word != ' ') ++word;
+    }
+    return !is_made && !begins_with(name, "sublet_") && !begins_with(name, "SUBLET_");
 }
 
 struct formula_writer {
@@ -51,13 +51,13 @@ struct formula_writer {
 
     void name(std::uint32_t d)
     {
-        bool is_used = d < dims.size() && dims[d].name != nullptr && dims[d].name[0] != '\0';
+        bool is_used = d < dims.size() && !dims[d].name.empty();
         if (is_used && is_c) {
-            is_used = is_c_name(dims[d].name);
+            is_used = is_c_name(dims[d].name.c_str());
             for (std::size_t i = 0; is_used && i != dims.size(); ++i)
-                is_used = i == d || dims[i].name == nullptr || !is_equal_text(dims[i].name, dims[d].name);
+                is_used = i == d || dims[i].name != dims[d].name;
         }
-        if (is_used) out << dims[d].name;
+        if (is_used) out << dims[d].name.c_str();
         else out << 'd' << d;
     }
 
@@ -67,6 +67,7 @@ struct formula_writer {
         if (is_c) out << "ll";
     }
 
+    // NOLINTNEXTLINE(misc-no-recursion): at most most_depth deep
     void factor(word_list its)
     {
         if (is_symbol(its)) return name(static_cast<std::uint32_t>(its[0]));
@@ -98,6 +99,7 @@ struct formula_writer {
         for (; closing != 0; --closing) out << ')';
     }
 
+    // NOLINTNEXTLINE(misc-no-recursion): at most most_depth deep
     void key(word_list its)
     {
         bool is_first = true;
@@ -114,6 +116,7 @@ struct formula_writer {
         }
     }
 
+    // NOLINTNEXTLINE(misc-no-recursion): at most most_depth deep
     void sum(polynomial_view f)
     {
         bool is_first = f.constant == 0 && !f.terms.empty();

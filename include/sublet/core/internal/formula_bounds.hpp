@@ -2,7 +2,7 @@
 #ifndef SUBLET_CORE_INTERNAL_FORMULA_BOUNDS_HPP
 #define SUBLET_CORE_INTERNAL_FORMULA_BOUNDS_HPP
 
-/// What is proved of formulas in the ranges of their dimensions, beside never_above(): that they are 0,
+/// What is proved of formulas in the ranges of their dimensions, beside never_above(): that they are
 /// multiples of a number, or rising. False: it is not proved, or wrong for some shape.
 
 #include <sublet/core/formula.hpp>
@@ -12,29 +12,17 @@
 
 namespace sublet::detail {
 
-/// f is 0 for every shape. As never_above(), which is asked twice.
-///
-/// Throws: precondition_error if f is unknown, or if a dimension that occurs is not in `dims`, has no stride,
-///         or its least size is above its most. So do all functions below.
-[[nodiscard]] bool is_zero_for_every_shape(formula const& f, std::span<dimension const> dims);
-
 /// f is a multiple of n for every shape: each coefficient is, after dimensions are replaced by their number
 /// of strides; or each of at most 4096 shapes is tried, of which those are enough that have fewer than n
 /// strides.
 ///
 /// Requires: 1 <= n < 2^63.
+/// Throws:   precondition_error if f is unknown, or if a dimension that occurs is not in `dims`, has no
+///           stride, or its least size is above its most. So do all functions below.
 [[nodiscard]] bool is_multiple_of(formula const& f, byte_count n, std::span<dimension const> dims);
 
 /// f does not become smaller when one dimension is increased by its stride. The dimension need not occur.
 [[nodiscard]] bool is_rising_in(formula const& f, std::uint32_t of, std::span<dimension const> dims);
-
-/// The same number for every shape in the ranges: dimensions of one size are replaced by it, quotients of
-/// which the remainder is the same for every shape are multiplied out where the coefficient is a multiple of
-/// the divisor, and of two operands of a maximum the one that is never above the other is left out. f, if
-/// that exceeds a limit.
-///
-///     32*ceil(height/32)      height = 64, 96 ...: it is height
-[[nodiscard]] formula restricted(formula const& f, std::span<dimension const> dims);
 
 /// One more than the largest index of a dimension that occurs in f; 0 if none does. f is a formula.
 [[nodiscard]] std::size_t dimensions_of(formula const& f);

@@ -206,6 +206,7 @@ void list_dimensions(word_list terms, std::vector<std::uint32_t>& found);
 /// The same formula, of which each factor is replaced: `replace(factor, by)` writes what by, and returns a
 /// limit.
 template <class Replace>
+// NOLINTNEXTLINE(misc-no-recursion): at most most_depth deep
 [[nodiscard]] formula_limit rebuild(polynomial_view f, Replace const& replace, polynomial& made)
 {
     polynomial sum{f.constant, {}}, product, by, next;
@@ -229,10 +230,12 @@ template <class Replace>
 /// The same formula, of which each dimension is replaced, within quotients and maxima, too:
 /// `replace(dimension, by)` writes what by.
 template <class Replace>
+// NOLINTNEXTLINE(misc-no-recursion): at most most_depth deep
 [[nodiscard]] formula_limit substitute(polynomial_view f, Replace const& replace, polynomial& made)
 {
     return rebuild(
         f,
+        // NOLINTNEXTLINE(misc-no-recursion): at most most_depth deep
         [&](word_list factor, polynomial& by) {
             if (is_symbol(factor)) return replace(static_cast<std::uint32_t>(factor[0]), by);
             if (is_quotient(factor)) {
