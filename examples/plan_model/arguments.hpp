@@ -53,7 +53,9 @@ inline constexpr char usage[] =
     "shape,\n"
     "                     with formulas. INPUT:AXIS=LEAST:MOST also opens a dimension that the file "
     "declares\n"
-    "                     with a number. A size that is no formula is read from the file at each shape\n"
+    "                     with a number. The file is read at some shapes (reads), by which sizes are fitted, "
+    "and\n"
+    "                     at others, which they must meet. A size that is no formula is read at each shape\n"
     "  --dim NAME=OTHER   this dimension has the sizes of OTHER, which another --dim gives\n"
     "  --value INPUT=N    what all elements of an input are, if sizes or branches depend on them\n"
     "  --strict           refuse a file of which a result has no known size (default: it is left out, with "
@@ -105,7 +107,9 @@ inline constexpr char usage[] =
     "library:\n"
     "                     constants, and a table that each compiler proves again; its namespace is named as\n"
     "                     FILE\n"
-    "  --c-header FILE    the same for C99 and later: macros that begin with the name of FILE\n"
+    "  --c-header FILE    the same for C99 and later: macros that begin with the name of FILE. With ranges "
+    "two\n"
+    "                     functions, which find all offsets from the sizes of the open dimensions\n"
     "  --tflm FILE        write the plan of a TensorFlow Lite model for TensorFlow Lite Micro: an offset\n"
     "                     of 32 bits for each tensor, to be the OfflineMemoryAllocation of its metadata.\n"
     "                     Then graph inputs and outputs lie in the arena, too, inputs from the begin and\n"
@@ -180,10 +184,12 @@ struct arguments {
     bool help = false, version = false;
 
     bool has_header() const { return !header.empty() || !c_header.empty(); }
-    bool has_files_of_plan() const
+    bool has_files_of_plan() const { return has_header() || has_files_of_shape(); }
+    /// Files that only a plan with numbers has.
+    bool has_files_of_shape() const
     {
-        return has_header() || !(html.empty() && svg.empty() && dot.empty() && csv.empty() &&
-                                 values.empty() && why_peak.empty() && trace.empty());
+        return !(header.empty() && html.empty() && svg.empty() && dot.empty() && csv.empty() &&
+                 values.empty() && why_peak.empty() && trace.empty());
     }
 };
 
@@ -415,10 +421,10 @@ inline arguments read_arguments(int count, char const* const* words)
             "or --semantics concurrent");
     expect_single_ranges(args);
     if (!args.ranges.empty() &&
-        (args.concurrent || args.run || args.capacity != 0 || args.has_files_of_plan()))
+        (args.concurrent || args.run || args.capacity != 0 || args.has_files_of_shape()))
         throw input_error(
             "option --dim has a range, which is about every shape: it does not go with runs, files of one "
-            "plan, --capacity or --semantics concurrent");
+            "plan (but --c-header), --capacity or --semantics concurrent");
     if (args.slots && args.handoffs)
         throw input_error("option --handoffs makes offsets: it does not go with --strategy slots");
     if (args.concurrent && !(args.order.empty() && args.why_peak.empty()))

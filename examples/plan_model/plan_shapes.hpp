@@ -35,6 +35,7 @@ struct shapes_summary {
     double milliseconds = 0;
     bool is_verified = false;
     sublet::counterexample error = {};
+    sublet::symbolic_plan plan = {}; ///< refers to the network where sizes are by shape
 };
 
 /// The options of a plan for all of them; they refer to the network.
@@ -42,14 +43,19 @@ inline sublet::symbolic_options as_symbolic_options(shaped_network const& shaped
                                                     std::vector<sublet::node_id> const& order)
 {
     sublet::plan_options const facts = as_options(shaped.net);
-    return {.bytes = shaped.bytes,
-            .dims = shaped.dims(),
-            .bytes_at = [&shaped](sublet::value_id v, auto shape) { return shaped.bytes_at(v, shape); },
-            .alignment = args.alignment,
-            .role = facts.role,
-            .alias_of = facts.alias_of,
-            .order = order,
-            .in_place = args.in_place};
+    sublet::symbolic_options options{.bytes = shaped.bytes,
+                                     .dims = shaped.dims(),
+                                     .alignment = args.alignment,
+                                     .role = facts.role,
+                                     .alias_of = facts.alias_of,
+                                     .order = order,
+                                     .in_place = args.in_place};
+    for (sublet::formula const& its : shaped.bytes)
+        if (its.is_by_shape())
+            options.bytes_at = [&shaped](sublet::value_id v, auto shape) {
+                return shaped.bytes_at(v, shape);
+            };
+    return options;
 }
 
 inline shapes_summary plan_shapes(shaped_network const& shaped, arguments const& args,
@@ -74,6 +80,7 @@ inline shapes_summary plan_shapes(shaped_network const& shaped, arguments const&
     for (auto const& at : report.samples)
         all.samples.push_back({at.shape, at.arena_bytes, at.own_bytes, at.lower_bound_bytes});
     if (!planned) all.error = planned.error();
+    else all.plan = planned.plan;
     return all;
 }
 

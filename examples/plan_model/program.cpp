@@ -118,6 +118,11 @@ header_origin origin_of(arguments const& args, std::string const& file)
     std::string settings = "--align " + std::to_string(args.alignment);
     for (given_dimension const& d : args.reading.dimensions)
         settings += " --dim " + in_command(d.where + '=' + std::to_string(d.size));
+    for (dimension_range const& d : args.ranges) {
+        settings += " --dim " + in_command(d.where + '=' + std::to_string(d.least) + ':' +
+                                           std::to_string(d.most) + ':' + std::to_string(d.stride));
+        for (std::string const& other : d.also) settings += " --dim " + in_command(other + '=' + d.where);
+    }
     for (given_value const& v : args.reading.values)
         settings += " --value " + in_command(v.input + '=' + std::to_string(v.element));
     if (args.reading.inlines_functions) settings += " --inline";
@@ -161,6 +166,13 @@ int run_any_shape(arguments const& args, std::ostream& out, std::ostream& err)
         err << "plan_model: " << args.model << ": " << explain(plan.error, net, chosen.order, name_of)
             << '\n';
     if (!args.quiet) print(out, args.model, shaped, plan, args.json);
+    if (shaped.by_shape != 0 && args.has_header())
+        throw input_error(args.model + ": the sizes of " + std::to_string(shaped.by_shape) +
+                          " values are no formulas: option --c-header writes functions of formulas");
+    if (plan.is_verified)
+        write_if_asked(args.c_header, [&](auto& to) {
+            write_c_functions(to, plan.plan, name_of, origin_of(args, args.c_header));
+        });
     return plan.is_verified ? 0 : 1;
 }
 

@@ -80,3 +80,20 @@ plan_test(joined_fixed "open_unnamed.onnx --dim x:0=5 --dim z:0=x:0" 1 1 1 80 80
 foreach(other "--run" "--csv x.csv" "--capacity 8" "--semantics concurrent" "--header x.hpp")
   refusal("shaped with ${other}" "open_two.onnx --dim batch=1:4 ${other}" "option --dim has a range, which is about every shape: [^\n]*")
 endforeach()
+
+# Functions of C.
+function(functions_of_c name args)
+  if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang" AND UNIX)
+    add_test(NAME plan_model.functions_of_c_${name}
+             COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:plan_model> -DWORK=${work} -DCXX=${CMAKE_CXX_COMPILER}
+                     -DNAME=${name} "-DARGS=${args}" -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/check_functions.cmake)
+    set_tests_properties(plan_model.functions_of_c_${name} PROPERTIES FIXTURES_REQUIRED plan_model_inputs)
+  endif()
+endfunction()
+functions_of_c(attention "shaped_attention.onnx --dim batch=1:16 --dim length=1:128 --align 64")
+functions_of_c(image "shaped_image.onnx --dim batch=1:4 --dim height=32:256:32 --dim width=32:256:32 --order best")
+functions_of_c(joined "open_unnamed.onnx --dim x:0=1:64 --dim z:0=x:0")
+functions_of_c(resnet50 "light_resnet50.onnx --dim gpu_0/data_0:0=1:64 --align 64")
+refusal(functions_of_no_formulas "shaped_root.onnx --dim n=1:300 --c-header x.h --quiet"
+        "shaped_root.onnx: the sizes of 2 values are no formulas: option --c-header writes functions of formulas")
+refusal(functions_nowhere "shaped_batch.onnx --dim batch=1:64 --quiet --c-header no/folder.h" "no/folder.h: cannot be written")

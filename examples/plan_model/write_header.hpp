@@ -24,8 +24,11 @@
 #include "../command_line.hpp"
 #include "network.hpp"
 
+#include <sublet/core/formula.hpp>
 #include <sublet/core/plan.hpp>
+#include <sublet/core/symbolic_plan.hpp>
 #include <sublet/core/units.hpp>
+#include <sublet/reporting/c.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -322,6 +325,30 @@ inline void write_origin(std::ostream& out, header_origin const& from, std::stri
         << ". To make it again:\n"
         << begin << "  plan_model " << in_command(from.model) << ' ' << from.settings << ' ' << option << ' '
         << in_command(from.file) << '\n';
+}
+
+/// Functions of C for every shape, by sublet::write_c().
+///
+/// Requires: every size is a formula.
+template <class NameOf>
+void write_c_functions(std::ostream& out, sublet::symbolic_plan const& plan, NameOf name_of,
+                       header_origin const& from)
+{
+    std::string const name = header_prefix(from.file);
+    std::string const guard = "SUBLET_PLAN_" + upper_case(name) + "_H";
+    out << "/*\n";
+    write_origin(out, from, "--c-header", " * ");
+    out << " *\n * " << name
+        << "_place() finds the bytes and the first byte of each buffer, and the bytes of each"
+        << "\n * arena, from the sizes of the open dimensions; " << name
+        << "_values() where each value begins.\n"
+        << " * The plan is proved for these ranges, which are not checked here. All are in bytes.\n";
+    for (sublet::dimension const& d : plan.dims)
+        out << " *     " << in_comment(d.name.c_str()) << " from " << d.least << " to " << d.most
+            << (d.stride == 1 ? "" : " in steps of " + std::to_string(d.stride)) << '\n';
+    out << " */\n#ifndef " << guard << "\n#define " << guard << "\n\n";
+    sublet::write_c(out, plan, {.prefix = name.c_str(), .names = name_of});
+    out << "\n#endif\n";
 }
 
 namespace header_text {

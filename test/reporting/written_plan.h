@@ -6,9 +6,9 @@ static long long sublet_ceil_div(long long a, long long n) { return a / n + (a %
 static long long sublet_max(long long a, long long b) { return a < b ? b : a; }
 #endif
 
-enum { written_buffers = 5, written_pools = 2 };
+enum { written_buffers = 5, written_pools = 2, written_count = 7 };
 
-static void written_place(long long batch, long long d1, long long *sublet_size, long long *sublet_offset, long long *sublet_bytes)
+static inline void written_place(long long batch, long long d1, long long *sublet_size, long long *sublet_offset, long long *sublet_bytes)
 {
     long long sublet_begin;
     (void)sublet_ceil_div, (void)sublet_max;
@@ -52,4 +52,18 @@ static void written_place(long long batch, long long d1, long long *sublet_size,
     sublet_begin = sublet_max(sublet_begin, 32ll);
     sublet_offset[3] = sublet_begin;
     if (sublet_size[3] != 0) sublet_bytes[1] = sublet_max(sublet_bytes[1], sublet_begin + sublet_size[3]);
+}
+
+static inline void written_values(long long batch, long long d1, long long const *sublet_offset, long long *sublet_at)
+{
+    (void)sublet_offset, (void)sublet_at;
+    (void)batch;
+    (void)d1;
+    sublet_at[0] = sublet_offset[0]; /* image */
+    sublet_at[1] = sublet_offset[1]; /* mask */
+    sublet_at[2] = sublet_offset[2]; /* rows */
+    sublet_at[3] = sublet_offset[3]; /* __ left */
+    sublet_at[4] = sublet_offset[4]; /* sums */
+    sublet_at[5] = sublet_offset[4] + (batch); /* part */
+    sublet_at[6] = -1; /* table */
 }
