@@ -310,6 +310,55 @@ TEST_CASE("a size that may be high between the samples is not taken for one belo
     CHECK(plan_symbolic(one, options).plan.bytes(777) > byte_count{1} << 62);
 }
 
+TEST_CASE("a callable for sizes by shape is refused where no size is by shape")
+{
+    snapshot const p = op_list(1, {{}}, {{0}});
+    symbolic_options options{.bytes = 8, .dims = batches(4), .bytes_at = [](value_id, auto) { return 16; }};
+    CHECK_THROWS_WITH_AS((void)plan_symbolic(p, options),
+                         "sublet: bytes_at is given, but the size of no value is by shape: say "
+                         "formula::by_shape()",
+                         precondition_error);
+    options.bytes = formula::by_shape();
+    CHECK(plan_symbolic(p, options).plan.bytes(3) == 16);
+}
+
+TEST_CASE("a result over an input that only the first step reads is in place, whichever has the lower number")
+{
+    for (value_id const input : {0u, 1u})
+        for (formula const& bytes : {formula{0}, formula{8}, symbol(0), symbol(0) - 1}) {
+            value_id const result = 1 - +input;
+            snapshot const p = sequence(2, 3, [&](std::uint32_t step, effect_sink& s) {
+                if (step == 0) return s.use(input), s.def(result), s.may_overwrite(input, result);
+                s.use(result), s.def(2);
+            });
+            auto role = [input](value_id v) {
+                return v == input ? value_role::input : value_role::intermediate;
+            };
+            auto const planned = plan_symbolic(p, {.bytes = bytes, .dims = batches(9), .role = role});
+            CHECK(planned);
+            CHECK(planned.plan.buffer_of[0] == planned.plan.buffer_of[1]);
+        }
+}
+
+TEST_CASE("what is not proved is said without numbers of a shape")
+{
+    formula const n = symbol(0);
+    auto error_of = [](symbolic_options const& options) {
+        snapshot const p = sequence(2, 2, [](std::uint32_t step, effect_sink& s) {
+            if (step == 0) s.def(0);
+            else s.view(1);
+        });
+        auto const planned = plan_symbolic(p, options);
+        return planned ? std::string() : printed(planned.error());
+    };
+    // 16 (n - m)^2 is never below 0, which no coefficients show.
+    std::vector<value_id> const views{no_value, 0};
+    std::vector<dimension> const dims{{"n", 0, byte_count{1} << 24}, {"m", 0, byte_count{1} << 24}};
+    formula const m = symbol(1);
+    CHECK(error_of({.bytes = {16 * n * n + 16 * m * m, 32 * n * m}, .dims = dims, .alias_of = views}) ==
+          "it is not proved for every shape: value 1 is a view of value 0 that ends within it");
+}
+
 TEST_CASE("a report without a formula is no reason to refuse a program")
 {
     std::vector<formula> sizes;

@@ -112,12 +112,13 @@ inline random_shapes draw_shapes(random_source& pick, std::uint32_t most_nodes =
             bytes[v] = bytes[root];
             known[v] = known[root];
         }
+    bool is_by_shape = false;
+    for (sublet::formula const& one : bytes) is_by_shape = is_by_shape || one.is_by_shape();
     std::vector<sublet::pool_limits> pools;
     if (pick.below(4) == 0) pools = {{.alignment = 1 + pick.below(12)}};
     random_shapes all{p,
                       {.bytes = bytes,
                        .dims = dims,
-                       .bytes_at = [known](sublet::value_id v, auto sizes) { return known[v].at(sizes); },
                        .alignment = p.alignment,
                        .role = p.role,
                        .alias_of = p.alias_of,
@@ -127,6 +128,8 @@ inline random_shapes draw_shapes(random_source& pick, std::uint32_t most_nodes =
                        .order = p.order,
                        .goal = pick.below(2) == 0 ? sublet::symbolic_options::goal_kind::mean
                                                   : sublet::symbolic_options::goal_kind::worst}};
+    if (is_by_shape)
+        all.options.bytes_at = [known](sublet::value_id v, auto sizes) { return known[v].at(sizes); };
     for (unsigned i = pick.below(3); i != 0; --i)
         all.options.samples.push_back({draw_shape(pick, dims), pick.below(3)});
     // The order was drawn for views that may be smaller: larger ones can overlap where it exchanges accesses.

@@ -18,11 +18,10 @@ namespace {
 unsized_buffers of_lives(std::vector<std::vector<live_range>> const& lives, std::uint32_t pools = 1)
 {
     unsized_buffers made{.pools = pools};
-    made.first_range.push_back(0);
     for (auto const& ranges : lives) {
         made.layers.push_back({});
         made.ranges.insert(made.ranges.end(), ranges.begin(), ranges.end());
-        made.first_range.push_back(static_cast<std::uint32_t>(made.ranges.size()));
+        made.end_buffer();
     }
     return made;
 }

@@ -225,7 +225,11 @@ private:
             bool const is_first = i == 0 || classes[i - 1].key != classes[i].key;
             if (is_first) latest = no_value, end = next = 0;
             bool const is_alone = is_first || end <= life.first;
-            if (!is_alone && (next > life.first || !is_listed(proved, sort_key{latest, its, 0})))
+            // An input that only the first step reads begins where its result begins.
+            bool const begins_too = !is_first && classes[i - 1].tie == classes[i].tie;
+            bool const is_pair = !is_alone && (is_listed(proved, sort_key{latest, its, 0}) ||
+                                               (begins_too && is_listed(proved, sort_key{its, latest, 0})));
+            if (!is_alone && (next > life.first || !is_pair))
                 return counterexample{
                     .what = fault::clash,
                     .of = counterexample::overlap{.value = smaller(latest, its),

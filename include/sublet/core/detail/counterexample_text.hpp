@@ -168,8 +168,16 @@ private:
             return;
         default: break;
         }
+        if (is_unproved() && why_.what == fault::outside_arena && at.needed == 0) {
+            out_ << "the size of ";
+            value(at.value);
+            out_ << ", in pool " << at.pool;
+            return;
+        }
         value(at.value);
-        place(at.pool, at.begin, at.end, at.needed);
+        if (is_unproved() && why_.what == fault::misaligned)
+            out_ << " lies at a multiple of its alignment " << at.needed;
+        else place(at.pool, at.begin, at.end, at.needed);
     }
     /// The rules that values and buffers share.
     void place(pool_id pool, byte_count begin, byte_count end, byte_count needed)
@@ -228,11 +236,22 @@ private:
         value(v.value);
         out_ << " is a view of ";
         value(v.other);
+        if (is_unproved()) return unproved(v);
         if (why_.what == fault::oversized_view)
             out_ << " that ends at byte " << v.end << ", but there are only " << v.needed << ' '
                  << out_.units();
         else if (why_.what == fault::misplaced_view)
             out_ << " and lies elsewhere (offset " << v.begin << ", not " << v.needed << ")";
+        else unlike_its_root(v);
+    }
+    /// It is no shape that shows it: the proof is missing, and there are no numbers.
+    [[nodiscard]] bool is_unproved() const { return why_.at_shape && why_.at_shape->empty(); }
+    void unproved(typename Why::view const& v)
+    {
+        if (why_.what == fault::oversized_view) out_ << " that ends within it";
+        else if (why_.what == fault::misplaced_view) out_ << " and lies there as the options say";
+        else if (is_same_text(v.fact, "alignment"))
+            out_ << " that begins at a multiple of its alignment " << v.end;
         else unlike_its_root(v);
     }
     void unlike_its_root(typename Why::view const& v)

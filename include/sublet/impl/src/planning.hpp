@@ -37,6 +37,7 @@
 #include <sublet/planning/impl/spill_candidates.ipp>
 #include <sublet/planning/impl/spill_problem.ipp>
 #include <sublet/planning/impl/spills.ipp>
+#include <sublet/planning/impl/stack_for_shapes.ipp>
 #include <sublet/planning/impl/stacking_of.ipp>
 #include <sublet/planning/impl/stages.ipp>
 #include <sublet/planning/impl/step_groups.ipp>

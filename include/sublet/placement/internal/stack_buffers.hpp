@@ -24,9 +24,12 @@ namespace sublet::detail {
 /// Buffers without sizes.
 struct unsized_buffers {
     table<buffer_id, stacking::layer> layers = {}; ///< pool, alignment, pin, and what each is written over
-    std::vector<std::uint32_t> first_range = {};   ///< by buffer, and one more: the index of its first range
+    std::vector<std::uint32_t> first_range = {0};  ///< by buffer, and one more: the index of its first range
     std::vector<live_range> ranges = {};           ///< the ranges of one buffer do not overlap
     std::uint32_t pools = 0;                       ///< pools are below
+
+    /// The ranges of the next buffer are all there.
+    void end_buffer() { first_range.push_back(static_cast<std::uint32_t>(ranges.size())); }
 };
 
 /// Puts buffers on top of each other in many orders.

@@ -117,10 +117,9 @@ SUBLET_DECL stacking stacking_of(snapshot const& p, memory_plan const& plan, pla
             detail::concurrent_lifetimes(p, g, plan.buffers.size(), plan.buffer_of, role);
         return detail::stack_pairs(buffers, order, lives, detail::find_conflict_ranges(g, lives));
     }
-    buffers.first_range.push_back(0);
     for (memory_plan::placed_buffer const& b : plan.buffers) {
         buffers.ranges.push_back(b.life);
-        buffers.first_range.push_back(static_cast<std::uint32_t>(buffers.ranges.size()));
+        buffers.end_buffer();
     }
     return detail::stack_ranges(buffers, order);
 }
@@ -130,10 +129,9 @@ SUBLET_DECL stacking stacking_of(planned_flow const& planned, per_value<byte_cou
     SUBLET_EXPECTS(bool{planned}, "sublet: there is no plan, and so no stacking of it");
     memory_plan const& plan = planned.plan;
     detail::unsized_buffers buffers = detail::layers_of(plan, pinned);
-    buffers.first_range.push_back(0);
     for (buffer_id b = 0; b != plan.buffers.size(); ++b) {
         for (live_range r : planned.lives[b]) buffers.ranges.push_back(r);
-        buffers.first_range.push_back(static_cast<std::uint32_t>(buffers.ranges.size()));
+        buffers.end_buffer();
     }
     return detail::stack_ranges(buffers, detail::from_below(plan));
 }
