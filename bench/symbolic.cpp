@@ -13,15 +13,17 @@
 //
 // Printed are the percent by which the plan for every shape exceeds the bound, in the median and at worst;
 // the mean bytes of all shapes, as multiples of those of the bound; and times, the best of several, of one
-// buffer: `place` gives all offsets for a shape, `at` the plan for it, `own` is plan_memory without its
-// check. Every tenth plan is checked by the ordinary checker. The status is 1 after a fault, or if a gap
-// exceeds --within.
+// buffer: `place` gives all offsets for a shape, `at` the plan for it, `set` is an executor that takes the
+// shape, `own` is plan_memory without its check. Every tenth plan is checked by the ordinary checker. The
+// status is 1 after a fault, or if a gap exceeds --within.
 
 #include "measure.hpp"
 #include "shaped_networks.hpp"
 
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
+#include <sublet/execution/cpu.hpp>
+#include <sublet/execution/growing_arena.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/plan_symbolic.hpp>
 
@@ -148,11 +150,11 @@ public:
 
     static void print_head()
     {
-        std::printf("%-14s %7s %8s %8s  %-14s %8s %6s %8s %9s %8s %7s %7s\n", "", "", "gap to", "bound", "",
-                    "mean", "/", "bound", "ms", "ns per", "buffer", "");
-        std::printf("%-14s %7s %8s %8s  %-14s %8s %6s %8s %9s %8s %7s %7s\n", "network", "buffers",
+        std::printf("%-14s %7s %8s %8s  %-14s %8s %6s %8s %9s %8s %7s %7s %7s\n", "", "", "gap to", "bound",
+                    "", "mean", "/", "bound", "ms", "ns per", "buffer", "", "");
+        std::printf("%-14s %7s %8s %8s  %-14s %8s %6s %8s %9s %8s %7s %7s %7s\n", "network", "buffers",
                     "median %", "worst %", "worst at", "one", "own", "largest", "one plan", "place", "at",
-                    "own");
+                    "set", "own");
     }
 
     void run(bench::shaped_network const& net)
@@ -200,9 +202,15 @@ public:
         double const copying = best_of(args_.repetitions, [&] {
             for (shape const& s : shapes) static_cast<void>(plan.at(s));
         });
+        growing_arena memory(plan);
+        auto touches_nothing = [](cpu_call const&) {};
+        cpu_executor taker(program, options, memory.at(shapes.front()), touches_nothing, {.prove = false});
+        double const setting = best_of(args_.repetitions, [&] {
+            for (shape const& s : shapes) taker.set_shape(s);
+        });
         print(net.name, plan.buffers.size(), shapes, found, largest);
-        std::printf(" %9.1f %8.1f %7.1f %7.0f\n", planning, placing / each, copying / each,
-                    1e6 * own_planning / static_cast<double>(own_buffers));
+        std::printf(" %9.1f %8.1f %7.1f %7.1f %7.0f\n", planning, placing / each, copying / each,
+                    setting / each, 1e6 * own_planning / static_cast<double>(own_buffers));
         if (higher != 0)
             std::printf("  the bound of the common buffers is higher for %zu of %zu shapes\n", higher,
                         shapes.size());

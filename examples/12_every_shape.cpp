@@ -72,9 +72,9 @@ int main()
 
     std::cout << '\n';
     sublet::growing_arena memory(planned);
+    sublet::cpu_executor run{classifier, options, memory.at({1, 8}), sublet::synthetic_kernel{}};
     for (sublet::shape const& request : std::vector<sublet::shape>{{1, 8}, {32, 512}, {2, 16}}) {
-        sublet::cpu_executor run{classifier, options.at(request), memory.at(request),
-                                 sublet::synthetic_kernel{}};
+        run.set_shape(request);
         sublet::fill_noise(run.input(words), 7);
         std::cout << '\n'
                   << request[0] << " sentences of " << request[1] << " words ran in " << run.run().reserved

@@ -136,44 +136,7 @@ private:
 ///             a pinned view at an offset that depends on the shape, or bytes of one shape that exceed 64
 ///             bits together.
 [[nodiscard]] planned_symbolic plan_symbolic(snapshot const& p, symbolic_options const& options);
-/// The options of a listing for every shape: sizes, dimensions, samples, goal, `eligible`, and what is to be
-/// added to the view offsets of the listing, are those given; all others are the listing's. Its program and
-/// these are what executors and checkers take.
-///
-///     auto const all = sublet::symbolic_options_of(list, {.bytes = 8 * sublet::symbol(0), .dims = {{"n", 1, 8}}});
-///     sublet::cpu_executor run{list.program(), all.at(3), sublet::no_plan{}, kernel};
-///
-/// Throws: precondition_error if the listing names a choice of pools, which no plan for every shape keeps; or
-///         if the options say what the listing says: an alignment, a role, a pool, a pin, a view, an order.
-template <detail::listed L>
-[[nodiscard]] symbolic_options symbolic_options_of(L const& list, symbolic_options options)
-{
-    plan_options const said = list.options();
-    list.expect_no_choice();
-    bool const is_said =
-        !options.alignment.is_constant(1) || !options.role.is_constant(value_role::intermediate) ||
-        !options.alias_of.is_constant(no_value) || !options.pool.is_constant(0) ||
-        !options.pinned.is_constant(no_offset) || !options.pools.empty() || !options.order.empty();
-    SUBLET_EXPECTS(!is_said,
-                   "sublet: alignment, role, view, pool, pin and order of the values of a listing are said "
-                   "there, and options for every shape say them again");
-    options.eligible = [said, own = options.eligible](value_id v) { return said.eligible[v] && own[v]; };
-    options.view_offset = [said, more = options.view_offset](value_id v) {
-        return said.view_offset[v] + more[v];
-    };
-    options.alignment = said.alignment;
-    options.role = said.role;
-    options.alias_of = said.alias_of;
-    options.pool = said.pool;
-    options.pinned = said.pinned;
-    options.pools = said.pools;
-    options.order = said.order;
-    options.in_place = said.in_place;
-    options.check = said.check;
-    options.effort = said.effort;
-    return options;
-}
-/// A plan with these: the result is asked with handles.
+/// The same for a listing, with symbolic_options_of(): the result is asked with handles.
 /// Throws: as both.
 template <detail::listed L>
 [[nodiscard]] auto plan_symbolic(L const& list, symbolic_options options)

@@ -50,6 +50,16 @@ struct growing_batches {
                                                  sublet::executor_options{.check = check});
     }
 
+    /// For every batch.
+    std::unique_ptr<device_executor>
+    executor(digesting_device& device, sublet::arena const& mode, synthetic_words const& words,
+             sublet::executor_options::checks check = sublet::executor_options::checks::plan) const
+    {
+        return std::make_unique<device_executor>(
+            device, program, options, mode, device_synthetic_kernel{.words = &words},
+            sublet::stream_options{}, sublet::executor_options{.check = check});
+    }
+
     std::size_t bytes_of(sublet::value_id v, sublet::byte_count n) const
     {
         return sublet::detail::to_size(options.bytes[v].at({n}));

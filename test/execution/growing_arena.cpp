@@ -11,6 +11,7 @@
 
 #include <sublet/execution/cpu.hpp>
 #include <sublet/execution/threads.hpp>
+#include <sublet/listing.hpp>
 #include <sublet/plan_symbolic.hpp>
 #include <sublet/testing/synthetic.hpp>
 
@@ -350,6 +351,9 @@ TEST_CASE("random programs give for every shape the results that they give witho
             std::unique_ptr<thread_executor<any_kernel>> on_two;
         };
         std::vector<made> kept; // several executors of one arena
+        any_kernel traced;      // of the shape that runs
+        std::vector<std::unique_ptr<run_environment>> bound; // what was bound for a shape stays bound
+        std::unique_ptr<cpu_executor<any_kernel>> every;     // shape
         std::vector<shape> const ends = some_shapes(pick, all.options.dims, 2); // the least and the largest
         for (unsigned number = 1; number != 6; ++number) {
             shape const n = number == 1   ? ends.back()
@@ -368,6 +372,18 @@ TEST_CASE("random programs give for every shape the results that they give witho
                 kept.push_back(std::move(one));
                 ++runs;
             };
+            executor_options const checked{.check = levels[(seed + runs) % 4]};
+            if (!every) {
+                auto call_it = [&traced](cpu_call const& call) { traced(call); };
+                every = std::make_unique<cpu_executor<any_kernel>>(program, all.options, memory.at(n),
+                                                                   call_it, checked);
+            }
+            bound.push_back(std::make_unique<run_environment>(its));
+            run_environment& of_every = *bound.back();
+            traced = of_every.traced(0);
+            every->set_shape(n);
+            CHECK(of_every.run(*every, 1) == results);
+            CHECK(of_every.run(*every, 1) == results);
             for (int which = 0; which != 2; ++which)
                 run_once([&](made& one) -> auto& {
                     arena const mode = which == 0 ? memory.at(n) : block.at(n);
@@ -389,6 +405,324 @@ TEST_CASE("random programs give for every shape the results that they give witho
         }
     }
     CHECK(runs >= programs * 10);
+}
+
+TEST_CASE("one executor takes any shape before a run, and is what one made for that shape is")
+{
+    symbolic_options const options = chain_options(1000, 32);
+    auto const planned = plan_symbolic(chain, options);
+    growing_arena memory(planned);
+    for (executor_options::checks const level :
+         {executor_options::checks::plan, executor_options::checks::digest}) {
+        executor run(chain, options, memory.at(3), synthetic_kernel{}, {.check = level});
+        CHECK(result_of(run, 1) == expected_result(options, 3, 1));
+        for (byte_count const n : {32u, 1u, 7u, 7u, 3u}) {
+            CAPTURE(n);
+            run.set_shape(n);
+            CHECK_THROWS_AS((void)run.output(3), unusable_value);
+            CHECK_THROWS_AS(run.run(), unusable_value); // no input
+            fill_noise(run.input(0), 5);
+            run_report const report = run.run();
+            auto const found = digest(run.output(3));
+            CHECK(found == expected_result(options, n, 5));
+            memory_plan const plan = planned.plan.at(n);
+            CHECK(run.output(3).data() == memory.addresses()[0] + plan.offset_of(3));
+            if (memory.is_growing()) CHECK(memory.bytes() == align_up(plan.arena_bytes[0], page_bytes()));
+            executor fixed = executor_for(memory, options, n, level);
+            fill_noise(fixed.input(0), 5);
+            run_report const expected = fixed.run();
+            CHECK(report.plan_bytes == expected.plan_bytes);
+            CHECK(report.reserved == expected.reserved);
+            CHECK(report.lower_bound == expected.lower_bound);
+            CHECK(report.run == expected.run);
+            CHECK_THROWS_AS((void)run.output(3), unusable_value);
+        }
+    }
+}
+
+TEST_CASE("a shape that is refused leaves the shape before, and its contents")
+{
+    symbolic_options const options = chain_options(10, 8);
+    auto const planned = plan_symbolic(chain, options);
+    growing_arena memory(planned);
+    executor run(chain, options, memory.at(2), synthetic_kernel{});
+    auto const expected = result_of(run, 1);
+    CHECK_THROWS_WITH_AS(run.set_shape(9), "sublet: a shape has 9 for open dimension 0, which is from 1 to 8",
+                         precondition_error);
+    CHECK_THROWS_AS(run.set_shape({1, 2}), precondition_error);
+    CHECK(digest(run.output(3)) == expected);
+    CHECK(result_of(run, 2) == expected_result(options, 2, 2));
+
+    executor of_one = executor_for(memory, options, 1);
+    CHECK_THROWS_WITH_AS(
+        of_one.set_shape(1),
+        "sublet: set_shape() is called for an executor that was made with the options of one shape",
+        precondition_error);
+    CHECK_THROWS_WITH_AS(executor(chain, options, arena(planned.plan.at(1)), synthetic_kernel{}),
+                         "sublet: an executor for every shape takes the arena of a growing arena, "
+                         "memory.at(shape)",
+                         precondition_error);
+    std::size_t refused = 0;
+    any_kernel kernel;
+    auto call_it = [&kernel](cpu_call const& call) { kernel(call); };
+    cpu_executor<any_kernel> calls(chain, options, memory.at(2), call_it);
+    kernel = [&](cpu_call const&) {
+        try {
+            calls.set_shape(1);
+        } catch (precondition_error const&) {
+            ++refused;
+        }
+    };
+    (void)calls.input(0);
+    calls.run();
+    CHECK(refused == 3);
+}
+
+TEST_CASE("the proof of a plan for every shape is that of the executor, and may be left out")
+{
+    symbolic_options const options = chain_options(10, 8);
+    auto planned = plan_symbolic(chain, options);
+    std::vector<buffer_id>& below = planned.plan.stack.below;
+    REQUIRE(!below.empty());
+    below.front() = planned.plan.stack.order.front().buffer;
+    planned.plan.stack = {};
+    for (buffer_id b = 0; b != planned.plan.buffers.size(); ++b) // all at the bottom
+        planned.plan.stack.order.push_back({.buffer = b, .alignment = 64});
+    planned.plan.stack.pools = 1;
+    growing_arena memory(planned.plan);
+    CHECK_THROWS_AS(executor(chain, options, memory.at(2), synthetic_kernel{}), unsound_plan);
+    CHECK_NOTHROW(executor(chain, options, memory.at(2), synthetic_kernel{}, {.prove = false}));
+    executor run(chain, options, memory.at(2), synthetic_kernel{},
+                 {.check = executor_options::checks::digest, .prove = false});
+    run.set_shape(3);
+    (void)run.input(0);
+    CHECK_THROWS_AS(run.run(), clobbered_value);
+}
+
+TEST_CASE("of a listing an executor for every shape takes what its planner takes, and finds values by handle")
+{
+    formula const n = symbol(0);
+    listing<std::string> list;
+    list.facts("x", {.role = input});
+    list.facts("z", {.role = output});
+    list.step("first").read("x").make("y");
+    list.step("second").read("y").make("z");
+    auto bytes_of = [n](std::string const& name) { return name == "y" ? 16 * n : 8 * n; };
+    symbolic_options const sizes{.bytes = list.by_handle(bytes_of), .dims = {{"n", 1, 8}}};
+    auto const planned = plan_symbolic(list, sizes);
+    REQUIRE(planned);
+    growing_arena memory(planned.plan);
+    std::vector<std::size_t> seen;
+    auto kernel = [&seen](cpu_call const& call) {
+        seen.push_back(call.of(std::string("y")).size());
+        synthetic_kernel{}(call);
+    };
+    cpu_executor run(list, sizes, memory.at(2), kernel);
+    for (byte_count const size : {2u, 7u}) {
+        run.set_shape(size);
+        fill_noise(run.input(list.id("x")), 1);
+        run.run();
+        CHECK(run.output(list.id("z")).size() == 8 * size);
+    }
+    CHECK(seen == std::vector<std::size_t>{32, 32, 112, 112});
+}
+
+TEST_CASE("storage of the caller's stays bound for shapes that it is large enough for")
+{
+    // w (the caller's) ─► a ─► b; u: of unknown size, with a view of it
+    formula const n = symbol(0);
+    snapshot const p = sequence(2, 5, [](std::uint32_t step, effect_sink& s) {
+        if (step == 0) return s.use(0), s.use(4), s.def(1);
+        s.use(1), s.def(2);
+    });
+    symbolic_options const options{
+        .bytes = {8 * n, 16 * n, 8, formula::unknown(), 8 * n},
+        .dims = {{"n", 1, 8}},
+        .alignment = 8,
+        .role = {value_role::external, none, output, value_role::external, value_role::external},
+        .alias_of = std::vector<value_id>{no_value, no_value, no_value, no_value, 3},
+        .view_offset = std::vector<formula>{0, 0, 0, 0, 8 * n}};
+    auto const planned = plan_symbolic(p, options);
+    REQUIRE(planned);
+    growing_arena memory(planned);
+    executor run(p, options, memory.at(1), synthetic_kernel{}, {.check = executor_options::checks::digest});
+    alignas(8) std::byte weights[64]{}, unsized[128]{};
+    auto bind = [&](std::size_t count) {
+        run.bind(0, std::span(weights).first(8 * count));
+        run.bind(3, std::span(unsized).first(16 * count));
+    };
+    auto refused = [&](value_id v) {
+        try {
+            run.run();
+        } catch (unusable_value const& e) {
+            return e.value() == v &&
+                   std::string(e.what()) == "sublet: value " + std::to_string(+v) +
+                                                " is larger for this shape than the storage "
+                                                "that is bound for it";
+        }
+        return false;
+    };
+    bind(4);
+    CHECK_NOTHROW(run.run());
+    run.set_shape(4);
+    CHECK_NOTHROW(run.run());
+    run.set_shape(5);
+    CHECK(refused(0));
+    run.bind(0, weights);
+    CHECK(refused(3));
+    run.bind(3, unsized);
+    CHECK_NOTHROW(run.run());
+    run.set_shape(8);
+    CHECK_NOTHROW(run.run());
+    CHECK_THROWS_AS(run.bind(0, std::span(weights).first(56)), unusable_value);
+}
+
+TEST_CASE("an arena of sizes by shape that exceeds those of the samples is an error of that shape")
+{
+    auto at = [](byte_count n) { return n == 5 ? byte_count{1} << 20 : 8 * n; }; // 5 is no sample
+    symbolic_options const options{
+        .bytes = {formula{8}, formula::by_shape(), formula{8}, formula{8}},
+        .dims = {{"n", 1, 1000}},
+        .bytes_at = [at](value_id, std::span<byte_count const> n) { return at(n[0]); },
+        .alignment = 8,
+        .role = {input, none, none, output}};
+    auto const planned = plan_symbolic(chain, options);
+    REQUIRE(planned);
+    growing_arena memory(planned);
+    executor run(chain, options, memory.at(1), synthetic_kernel{});
+    auto const before = result_of(run, 1);
+    CHECK_THROWS_WITH_AS(
+        run.set_shape(5),
+        "sublet: 1048584 bytes of pool 0 are needed in a growing arena that has fewer: it was "
+        "made for another plan, or a size by shape exceeds those of the samples",
+        precondition_error);
+    CHECK(digest(run.output(3)) == before);
+    run.set_shape(6);
+    CHECK(result_of(run, 1) == expected_result(options, 6, 1));
+}
+
+TEST_CASE("a view that ends outside of its root for one shape, of sizes by shape, is an error of that shape")
+{
+    snapshot const p = sequence(3, 3, [](std::uint32_t step, effect_sink& s) {
+        if (step == 0) return s.def(0);
+        if (step == 1) return s.view(1);
+        s.use(1), s.def(2);
+    });
+    auto at = [](byte_count n) -> byte_count { return n == 5 ? 40 : 8; }; // 5 is no sample
+    symbolic_options const options{
+        .bytes = {formula{16}, formula::by_shape(), formula{8}},
+        .dims = {{"n", 1, 1000}},
+        .bytes_at = [at](value_id, std::span<byte_count const> n) { return at(n[0]); },
+        .alignment = 8,
+        .role = {none, none, output},
+        .alias_of = std::vector<value_id>{no_value, 0, no_value},
+        .view_offset = std::vector<formula>{0, 8, 0}};
+    auto const planned = plan_symbolic(p, options);
+    REQUIRE(planned);
+    growing_arena memory(planned);
+    executor run(p, options, memory.at(1), synthetic_kernel{});
+    run.run();
+    auto const before = digest(run.output(2));
+    try {
+        run.set_shape(5);
+        FAIL("no error");
+    } catch (unsound_plan const& error) {
+        CHECK(error.why().what == fault::oversized_view);
+        CHECK(error.why().at_shape == shape{5});
+    }
+    CHECK(digest(run.output(2)) == before);
+    run.set_shape(6);
+    CHECK_NOTHROW(run.run());
+}
+
+TEST_CASE("a pool that is empty for the first shape has bytes for another")
+{
+    formula const n = symbol(0);
+    symbolic_options const options{.bytes = {8 * n, 8 * n - 8, 8 * n, 8 * n},
+                                   .dims = {{"n", 1, 8}},
+                                   .alignment = 8,
+                                   .role = {input, none, none, output},
+                                   .pool = {0, 1000, 0, 0}};
+    auto const planned = plan_symbolic(chain, options);
+    REQUIRE(planned);
+    growing_arena memory(planned);
+    executor run(chain, options, memory.at(1), synthetic_kernel{});
+    run.set_shape(8);
+    fill_noise(run.input(0), 1);
+    run_report const report = run.run();
+    CHECK(digest(run.output(3)) == expected_result(options, 8, 1));
+    executor fixed = executor_for(memory, options, 8);
+    fill_noise(fixed.input(0), 1);
+    CHECK(report.lower_bound == fixed.run().lower_bound);
+}
+
+TEST_CASE(
+    "what the arena of a shape has in place of the plan is refused, and so are options of other storage")
+{
+    formula const n = symbol(0);
+    symbolic_options const options{.bytes = {8 * n, 8 * n - 8, 8 * n, 8 * n},
+                                   .dims = {{"n", 1, 8}},
+                                   .alignment = 8,
+                                   .role = {input, none, none, output},
+                                   .pool = {0, 1, 0, 0}};
+    auto const planned = plan_symbolic(chain, options);
+    REQUIRE(planned);
+    growing_arena memory(planned);
+    arena together = memory.at(2), fewer = memory.at(1);
+    for (auto& its : together.plan.buffers) its.offset = 0; // sound for no shape
+    REQUIRE(fewer.plan.arena_bytes.size() == 2);
+    fewer.plan.arena_bytes.pop_back();
+    for (bool const proves : {true, false}) {
+        executor_options const settings{.prove = proves};
+        CHECK_THROWS_AS(executor(chain, options, together, synthetic_kernel{}, settings), unsound_plan);
+        CHECK_THROWS_AS(executor(chain, options, fewer, synthetic_kernel{}, settings), unsound_plan);
+        symbolic_options other = options;
+        other.role = {value_role::external, none, none, output};
+        CHECK_THROWS_AS(executor(chain, other, memory.at(1), synthetic_kernel{}, settings), unsound_plan);
+        other = options;
+        other.pool = {0, 700, 0, 0};
+        CHECK_THROWS_AS(executor(chain, other, memory.at(1), synthetic_kernel{}, settings), unsound_plan);
+    }
+    symbolic_options without = options;
+    without.eligible = {true, false, true, true};
+    auto const partial = plan_symbolic(chain, without);
+    growing_arena less(partial);
+    executor run(chain, options, less.at(1), synthetic_kernel{}, {.prove = false}); // value 1 has no bytes
+    try {
+        run.set_shape(2);
+        FAIL("no error");
+    } catch (unsound_plan const& error) {
+        CHECK(error.why().what == fault::unplaced);
+        CHECK(error.why().at_shape == shape{2});
+    }
+}
+
+TEST_CASE("storage that is too small for one shape is large enough for the next again")
+{
+    formula const n = symbol(0);
+    symbolic_options const options{.bytes = {8 * n - 8, 8 * n, 8 * n, 8 * n},
+                                   .dims = {{"n", 1, 8}},
+                                   .alignment = 8,
+                                   .role = {input, value_role::external, none, output},
+                                   .eligible = {false, true, true, true}};
+    snapshot const p = op_list(4, {{0}, {1}, {2}}, {{}, {2}, {3}});
+    auto const planned = plan_symbolic(p, options);
+    REQUIRE(planned);
+    growing_arena memory(planned);
+    executor run(p, options, memory.at(4), synthetic_kernel{});
+    alignas(8) std::byte given[64]{}, weights[32]{};
+    run.bind(1, weights);
+    CHECK_THROWS_AS(run.run(), unusable_value); // value 0 is not bound
+    run.set_shape(1);
+    CHECK(run.input(0).empty());
+    run.set_shape(4);
+    CHECK_THROWS_AS(run.run(), unusable_value); // nor is it now
+    run.bind(0, given);
+    CHECK_NOTHROW(run.run());
+    run.set_shape(5);
+    CHECK_THROWS_AS(run.run(), unusable_value);
+    run.set_shape(4);
+    CHECK_NOTHROW(run.run());
 }
 
 } // namespace this_test

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace this_test {
@@ -165,21 +167,17 @@ struct small_decoder {
     }
 };
 
-/// The votes of each token; `mode(past)` is the memory of one run.
-template <class Mode>
-std::vector<float> decode(Mode mode)
+/// The votes of each token; `begin(past)` returns the executor of one run.
+template <class Begin>
+std::vector<float> decode(small_decoder& decoder, Begin begin)
 {
-    small_decoder decoder;
-    snapshot const program = decoder.program();
-    symbolic_options const options = decoder.options();
     std::vector<std::vector<float>> caches(2 * decoder.layers,
                                            std::vector<float>(decoder.width * decoder.most));
     std::vector<float> votes;
     float word = 3;
     for (std::size_t past = 0; past != decoder.most; ++past) {
         decoder.past = past;
-        cpu_executor run(program, options.at(past), mode(past), decoder,
-                         {.check = executor_options::checks::off, .prove = false});
+        auto& run = begin(past);
         for (std::size_t i = 0; i != caches.size(); ++i)
             run.bind(small_decoder::of(i / 2, i % 2 == 0 ? small_decoder::k_cache : small_decoder::v_cache),
                      std::as_writable_bytes(std::span(caches[i])));
@@ -196,15 +194,25 @@ std::vector<float> decode(Mode mode)
 
 TEST_CASE("a decoder decodes 512 tokens in one plan, bit-identical to storage of its own for each value")
 {
-    small_decoder const decoder;
-    auto const planned = plan_symbolic(decoder.program(), decoder.options());
+    small_decoder decoder;
+    snapshot const program = decoder.program();
+    symbolic_options const options = decoder.options();
+    auto const planned = plan_symbolic(program, options);
     REQUIRE(planned);
     CHECK(planned.report().is_checked);
     CHECK(planned.report().excess() == 0);
     growing_arena memory(planned);
-    auto const in_one_plan =
-        decode([&](std::size_t past) { return memory.at(past); }); // nothing is planned here
-    auto const apart = decode([](std::size_t) { return no_plan{}; });
+    auto kernel = [&decoder](cpu_call const& call) { decoder(call); };
+    cpu_executor run(program, options, memory.at(0), kernel, {.check = executor_options::checks::digest});
+    auto const in_one_plan = decode(decoder, [&](std::size_t past) -> auto& {
+        run.set_shape(past); // nothing is planned or lowered here
+        return run;
+    });
+    std::optional<cpu_executor<decltype(kernel)>> own;
+    auto const apart = decode(decoder, [&](std::size_t past) -> auto& {
+        own.emplace(program, options.at(past), no_plan{}, kernel);
+        return *own;
+    });
     REQUIRE(in_one_plan.size() == small_decoder::words * small_decoder::most);
     CHECK(in_one_plan == apart);
     CHECK(planned.plan.bytes(511) > 100 * planned.plan.bytes(0));

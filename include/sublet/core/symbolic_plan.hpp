@@ -85,7 +85,8 @@ struct symbolic_options {
     per_value<formula> bytes;
     std::vector<dimension> dims = {}; ///< the open dimensions, with their ranges
     /// `bytes_at(value, sizes)`: the size of a value for one shape, if it is no formula. Nothing is proved of
-    /// it: the value is in no in-place pair, and a view is checked for single shapes only.
+    /// it: the value is in no in-place pair, and a view is checked for single shapes only. Refused if no size
+    /// is by shape.
     detail::bytes_by_shape bytes_at = {};
     per_value<byte_count> alignment = byte_count{1}; ///< any integer >= 1
     /// Its relation to the world outside the program.
@@ -110,6 +111,48 @@ struct symbolic_options {
     /// Throws: precondition_error if the shape is none of the ranges; reading a size throws as formula::at().
     [[nodiscard]] plan_options at(shape_view one) const;
 };
+
+/// The options of a listing for every shape: sizes, dimensions, samples, goal, `eligible`, and what is to be
+/// added to the view offsets of the listing, are those given; all others are the listing's. Its program and
+/// these are what executors and checkers take.
+///
+///     sublet::formula const bytes = 8 * sublet::symbol(0);
+///     auto const all = sublet::symbolic_options_of(list, {.bytes = bytes, .dims = {{"n", 1, 8}}});
+///     sublet::cpu_executor run{list.program(), all.at(3), sublet::no_plan{}, kernel}; // one shape
+///
+/// Throws: precondition_error if the listing names a choice of pools, which no plan for every shape keeps; or
+///         if the options say what the listing says: an alignment, a role, a pool, a pin, a view, an order,
+///         in_place, check, effort.
+template <detail::listed L>
+[[nodiscard]] symbolic_options symbolic_options_of(L const& list, symbolic_options options)
+{
+    plan_options const said = list.options();
+    list.expect_no_choice();
+    bool const is_said =
+        !options.alignment.is_constant(1) || !options.role.is_constant(value_role::intermediate) ||
+        !options.alias_of.is_constant(no_value) || !options.pool.is_constant(0) ||
+        !options.pinned.is_constant(no_offset) || !options.pools.empty() || !options.order.empty() ||
+        !options.in_place || !options.check || !(options.effort == effort::balanced);
+    SUBLET_EXPECTS(
+        !is_said,
+        "sublet: alignment, role, view, pool, pin and order of the values of a listing, in_place, check "
+        "and effort are said there, and options for every shape say them again");
+    options.eligible = [said, own = options.eligible](value_id v) { return said.eligible[v] && own[v]; };
+    options.view_offset = [said, more = options.view_offset](value_id v) {
+        return said.view_offset[v] + more[v];
+    };
+    options.alignment = said.alignment;
+    options.role = said.role;
+    options.alias_of = said.alias_of;
+    options.pool = said.pool;
+    options.pinned = said.pinned;
+    options.pools = said.pools;
+    options.order = said.order;
+    options.in_place = said.in_place;
+    options.check = said.check;
+    options.effort = said.effort;
+    return options;
+}
 
 // --- symbolic plan ---------------------------------------------------------------------------------------
 

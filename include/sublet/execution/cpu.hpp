@@ -7,11 +7,13 @@
 
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/plan.hpp>
+#include <sublet/core/symbolic_plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/execution/detail/clobber_checker.hpp>
 #include <sublet/execution/detail/host_values.hpp>
 #include <sublet/execution/detail/memory_mode.hpp>
 #include <sublet/execution/detail/proved_order.hpp>
+#include <sublet/execution/detail/shaped_values.hpp>
 #include <sublet/execution/detail/value_storage.hpp>
 #include <sublet/execution/internal/lowered_program.hpp>
 #include <sublet/execution/run_options.hpp>
@@ -189,6 +191,33 @@ public:
     {
         if constexpr (requires { list.erased_handles(); }) values_.find_by(list.erased_handles());
     }
+    /// For every shape of the plan of a growing_arena, beginning with that of `mode`: see set_shape().
+    ///
+    /// Complexity: also that of the check of the plan for every shape, in place of check_plan().
+    /// Throws:     also precondition_error if `mode` is not the arena of a growing_arena; unsound_plan if its
+    ///             plan was changed.
+    template <class Options>
+        requires(cpu_kernel<Kernel> && std::same_as<Options, symbolic_options>)
+    cpu_executor(snapshot const& p, Options const& options, arena const& mode, Kernel kernel,
+                 executor_options const& settings = {})
+        : values_(detail::proved_shapes(p, options, mode, settings), mode, settings),
+          kernel_(std::move(kernel))
+    {
+    }
+    template <class Options, class Mode>
+        requires(std::same_as<Options, symbolic_options> &&
+                 !(std::same_as<Mode, arena> && cpu_kernel<Kernel>))
+    cpu_executor(snapshot const&, Options const&, Mode const&, Kernel, executor_options const& = {},
+                 detail::shaped_problem<cpu_kernel<Kernel>> = {}) = delete;
+    /// The same for a listing: the options say of its values what those of plan_symbolic() say.
+    template <detail::listed L, class Options>
+        requires(cpu_kernel<Kernel> && std::same_as<Options, symbolic_options>)
+    cpu_executor(L const& list, Options const& options, arena const& mode, Kernel kernel,
+                 executor_options const& settings = {})
+        : cpu_executor(list.program(), symbolic_options_of(list, options), mode, std::move(kernel), settings)
+    {
+        if constexpr (requires { list.erased_handles(); }) values_.find_by(list.erased_handles());
+    }
     template <class Mode>
         requires(!detail::memory_mode<Mode> || !cpu_kernel<Kernel>)
     cpu_executor(snapshot const&, plan_options const&, Mode const&, Kernel, executor_options const& = {},
@@ -242,6 +271,18 @@ public:
     template <class Bytes>
         requires(!detail::constant_bytes<Bytes> && !std::convertible_to<Bytes, std::span<std::byte>>)
     void bind(value_id, Bytes&&, detail::bytes_are_bound_by_a_span<Bytes> = {}) = delete;
+
+    /// Takes another shape for the next runs, where it was made for every shape: sizes and addresses change.
+    /// Inputs have to be given again, and outputs can no longer be read; the caller's storage stays bound, and
+    /// is asked for again where it has too few bytes. Memory follows when input() or run() is called.
+    ///
+    /// Complexity: O(values + touches + pairs of the stacking + operations of the formulas). Nothing is
+    ///             planned or proved.
+    /// Throws:     precondition_error if the executor was made for one shape, or a kernel is running; as
+    ///             symbolic_plan::place(); where sizes are by shape, also if the arena is larger than those of
+    ///             the samples, and unsound_plan if a view ends outside of its root. Then it keeps its shape.
+    ///             std::bad_alloc: set a shape again before the next run.
+    void set_shape(shape_view one) { values_.set_shape(one); }
 
     /// Allocations since construction.
     [[nodiscard]] run_report::memory_use memory() const { return values_.storage().memory().use(); }

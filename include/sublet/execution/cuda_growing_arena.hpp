@@ -2,16 +2,19 @@
 #ifndef SUBLET_EXECUTION_CUDA_GROWING_ARENA_HPP
 #define SUBLET_EXECUTION_CUDA_GROWING_ARENA_HPP
 
-/// growing_arena in the memory of a CUDA device: no address moves, so a captured graph for each shape stays
-/// valid, and all graphs together take the memory of the one that runs.
+/// growing_arena in the memory of a CUDA device: no address moves.
 ///
 ///     sublet::cuda_device device(0);
 ///     auto planned = sublet::plan_symbolic(program, any_shape); // batches to 64, lengths to 2048
 ///     sublet::cuda_growing_arena memory(device, planned);
-///     sublet::stream_executor one{device, program, any_shape.at({1, 32}), memory.at({1, 32}), kernel};
-///     sublet::stream_executor many{device, program, any_shape.at({64, 512}), memory.at({64, 512}), kernel};
-///     auto graph_of_one = one.capture();
-///     auto graph_of_many = many.capture();
+///     sublet::stream_executor run{device, program, any_shape, memory.at({1, 32}), kernel};
+///     auto graph = run.capture();
+///     graph.launch();
+///     run.set_shape({64, 512});
+///     graph.launch();                                           // captured again: other sizes and addresses
+///
+/// For shapes that come often, an executor for each of them (`any_shape.at({1, 32})`) keeps its graph valid:
+/// all graphs together take the memory of the one that runs.
 ///
 /// Source: CUDA's virtual memory management, in the driver since CUDA 10.2. The driver is not linked: its
 /// functions come from the runtime, so the program also starts where there is none.
@@ -58,7 +61,7 @@ public:
     {
     }
 
-    /// The arena for one shape, for an executor with the options of this shape: as growing_arena::at().
+    /// The arena for one shape: as growing_arena::at().
     [[nodiscard]] arena at(shape_view one) { return blocks_.at(one); }
     /// Bytes of memory that it holds now: those of the shape that was run last, in whole pages.
     [[nodiscard]] byte_count bytes() const noexcept { return blocks_.bytes(); }

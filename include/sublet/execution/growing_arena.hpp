@@ -6,18 +6,19 @@
 ///
 ///     auto planned = sublet::plan_symbolic(program, any_shape); // batches to 64, lengths to 2048
 ///     sublet::growing_arena memory(planned);
-///     sublet::cpu_executor one{program, any_shape.at({1, 32}), memory.at({1, 32}), kernel};
-///     sublet::cpu_executor many{program, any_shape.at({64, 512}), memory.at({64, 512}), kernel};
+///     sublet::cpu_executor run{program, any_shape, memory.at({1, 32}), kernel};
+///     run.set_shape({64, 512});
 ///
 ///     address   0 ........................................... most      reserved
-///     one       [ memory )                                              while `one` is used
-///     many      [ memory ....................................... )      while `many` is used
-///     one       [ memory )                                              and again
+///     {1, 32}   [ memory )                                              while it runs
+///     {64, 512} [ memory ....................................... )      from the next run on
+///     {1, 32}   [ memory )                                              and again
 ///
-/// Each executor takes offsets and sizes of its shape, so make one for each shape that comes often, or one
-/// for each request: using another one costs a few system calls and page faults, making one O(program). With
-/// a plan that was checked, executor_options::prove may be false. No address moves, and nothing is copied: no
-/// value lives from one run to the next in an arena (those with value_role::state are the caller's).
+/// One executor takes every shape; its plan is proved once. Several executors share an arena,
+/// too, one after another: of a prompt and of a step, or one for each shape with the options of that shape
+/// (`any_shape.at({1, 32})`). Changing the executor or the shape costs a few system calls and page faults. No
+/// address moves, and nothing is copied: no value lives from one run to the next in an arena (those with
+/// value_role::state are the caller's).
 
 #include <sublet/core/symbolic_plan.hpp>
 #include <sublet/core/units.hpp>
@@ -53,15 +54,16 @@ public:
     {
     }
 
-    /// The arena for one shape, for an executor with the options of this shape.
+    /// The arena for one shape: for an executor with the options of this shape, or with those of every shape,
+    /// which begins with it.
     ///
     /// Requires:   this outlives the executor; one thread at a time uses it and its executors, and no kernel
     ///             uses another of them. What input() and output() return is valid until another one is used;
     ///             a run without an input that was lost so throws unusable_value.
     /// Complexity: O(values). The first input() or run() after another executor was used takes O(pools), and
     ///             the pages that are added or given back.
-    /// Throws:     precondition_error if the shape is none of the ranges. Of sizes by shape, an executor
-    ///             throws it if the arena is larger than those of the samples.
+    /// Throws:     as symbolic_plan::at(). Where sizes are by shape, an executor throws precondition_error if
+    ///             the arena is larger than those of the plan's samples.
     [[nodiscard]] arena at(shape_view one) { return blocks_.at(one); }
     /// Bytes of memory that it holds now: those of the shape that was run last, in whole pages.
     [[nodiscard]] byte_count bytes() const noexcept { return blocks_.bytes(); }

@@ -17,7 +17,9 @@
 ///
 /// Source: the first two are the modes of Apache SINGA's graph scheduler (pull request 626, 2020).
 
+#include <sublet/core/formula.hpp>
 #include <sublet/core/plan.hpp>
+#include <sublet/core/symbolic_plan.hpp>
 #include <sublet/execution/digest.hpp>
 #include <sublet/execution/errors.hpp>
 
@@ -65,13 +67,19 @@ struct arena {
 private:
     friend struct detail::blocks_of_arena;
     detail::arena_blocks* blocks_ = nullptr; // of a growing arena; null: the executor allocates its own
+    sublet::shape shape_;                    // of a growing arena
 };
 
 namespace detail {
 
 /// The blocks that a growing_arena gives to an executor.
 struct blocks_of_arena {
-    static void give(arena& to, arena_blocks& blocks) { to.blocks_ = &blocks; }
+    static void give(arena& to, arena_blocks& blocks, shape_view one)
+    {
+        to.blocks_ = &blocks;
+        to.shape_.assign(one.sizes().begin(), one.sizes().end());
+    }
+    static shape const& shape_of(arena const& mode) { return mode.shape_; }
     static arena_blocks* of(arena const& mode) { return mode.blocks_; }
 };
 

@@ -45,6 +45,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -122,6 +123,30 @@ public:
     stream_executor(Device& device, L const& list, Mode const& mode, Kernel kernel,
                     stream_options const& streams = {}, executor_options const& settings = {})
         : stream_executor(std::move(kernel), device, list.program(), list.options(), mode, streams, settings)
+    {
+        if constexpr (requires { list.erased_handles(); }) order_.lowered.handles = list.erased_handles();
+    }
+    /// For every shape of the plan of a cuda_growing_arena, beginning with that of `mode`. The plan is for one
+    /// order, so that the steps run one after another: on one stream.
+    ///
+    /// Complexity: also that of the check of the plan for every shape.
+    /// Throws:     also precondition_error if `mode` is not the arena of a growing arena, or `streams` names
+    ///             another stream for a step.
+    template <class Options>
+        requires(detail::launches<Device, Kernel, call_type> && std::same_as<Options, symbolic_options>)
+    stream_executor(Device& device, snapshot const& p, Options const& options, arena const& mode,
+                    Kernel kernel, stream_options const& streams = {}, executor_options const& settings = {})
+        : stream_executor(std::move(kernel), device, p, detail::proved_shapes(p, options, mode, settings),
+                          mode, streams, settings)
+    {
+    }
+    /// The same for a listing, as cpu_executor.
+    template <detail::listed L, class Options>
+        requires(detail::launches<Device, Kernel, call_type> && std::same_as<Options, symbolic_options>)
+    stream_executor(Device& device, L const& list, Options const& options, arena const& mode, Kernel kernel,
+                    stream_options const& streams = {}, executor_options const& settings = {})
+        : stream_executor(device, list.program(), symbolic_options_of(list, options), mode, std::move(kernel),
+                          streams, settings)
     {
         if constexpr (requires { list.erased_handles(); }) order_.lowered.handles = list.erased_handles();
     }
@@ -221,6 +246,18 @@ public:
     ///           bytes, or they do not begin at its alignment; errors of synchronize().
     void bind(value_id v, std::span<std::byte> bytes) { values_.bind(v, bytes); }
 
+    /// As cpu_executor::set_shape(). Waits for issued runs. Storage moves: the next launch of a captured run
+    /// captures it again, for this shape, if the device updates graphs.
+    /// Throws: also errors of synchronize().
+    void set_shape(shape_view one)
+    {
+        shape_.find(order_.lowered, one);
+        synchronize();
+        shape_.apply(order_.lowered);
+        values_.move_to(shape_);
+        write_report(shape_.arena_bytes());
+    }
+
     // --- what it has ------------------------------------------------------------------------------------
 
     /// Allocations since construction, counted when issued.
@@ -251,22 +288,42 @@ private:
     template <class Mode>
     stream_executor(Kernel kernel, Device& device, snapshot const& p, plan_options const& options,
                     Mode const& mode, stream_options const& streams, executor_options const& settings)
-        : order_(detail::proved_order(p, options, mode, streams.handoffs, settings)),
-          values_(device, order_.lowered, kept_in(mode, streams), settings),
+        : stream_executor(std::move(kernel), device, p, options, mode, streams, settings,
+                          detail::proved_order(p, options, mode, streams.handoffs, settings))
+    {
+    }
+    stream_executor(Kernel kernel, Device& device, snapshot const& p, detail::shaped_program shaped,
+                    arena const& mode, stream_options const& streams, executor_options const& settings)
+        : stream_executor(std::move(kernel), device, p, shaped.first, mode, on_one(streams), settings,
+                          {std::move(shaped.lowered),
+                           detail::run_order_of(p, detail::options_of_plan(p, shaped.first, mode.plan),
+                                                nullptr, streams.handoffs)
+                               .waits},
+                          std::move(shaped.with_bytes))
+    {
+        shape_ = std::move(shaped.values);
+    }
+    template <class Mode>
+    stream_executor(Kernel kernel, Device& device, snapshot const& p, plan_options const& options,
+                    Mode const& mode, stream_options const& streams, executor_options const& settings,
+                    detail::run_order order, std::optional<detail::lowered_program> of_schedule = {})
+        : order_(std::move(order)), values_(device, order_.lowered, kept_in(mode, streams), settings),
           commands_(values_, std::move(kernel))
     {
         SUBLET_EXPECTS(settings.check != executor_options::checks::digest || detail::takes_digests<Device>,
                        "sublet: checks::digest needs a device that computes digests");
         memory_plan const* const plan = detail::plan_in(mode);
-        auto schedule = detail::schedule_streams(order_, mode, streams,
-                                                 settings.check >= executor_options::checks::paint);
+        bool const paints = settings.check >= executor_options::checks::paint;
+        auto schedule = of_schedule ? detail::schedule_streams({std::move(*of_schedule), order_.waits}, mode,
+                                                               streams, paints)
+                                    : detail::schedule_streams(order_, mode, streams, paints);
         SUBLET_EXPECTS(!settings.prove || settings.check == executor_options::checks::off ||
                            detail::check_schedule(p, options, plan, order_.lowered, schedule, streams),
                        "sublet: a schedule of streams does not keep the order of its program");
         commands_.set_schedule(std::move(schedule));
         if constexpr (std::same_as<Mode, arena>) values_.place(mode);
         if (settings.check == executor_options::checks::digest) values_.take_digests();
-        write_report(plan);
+        write_report(plan != nullptr ? plan->arena_bytes : table<pool_id, byte_count>());
     }
     template <class Mode>
     static detail::kept_storage kept_in(Mode const&, stream_options const& streams)
@@ -274,10 +331,15 @@ private:
         if (std::same_as<Mode, arena>) return detail::kept_storage::arenas;
         return streams.keeps_io_addresses ? detail::kept_storage::io : detail::kept_storage::none;
     }
-    void write_report(memory_plan const* plan)
+    static stream_options on_one(stream_options streams)
     {
-        for (pool_id pool = 0; plan != nullptr && pool != plan->arena_bytes.size(); ++pool)
-            report_.plan_bytes = checked_add(report_.plan_bytes, plan->arena_bytes[pool]);
+        streams.streams = detail::smaller(streams.streams, std::size_t{1});
+        return streams;
+    }
+    void write_report(table<pool_id, byte_count> const& arenas)
+    {
+        report_ = {};
+        for (byte_count bytes : arenas) report_.plan_bytes = checked_add(report_.plan_bytes, bytes);
         for (auto const& block : values_.storage().arenas()) report_.reserved += block.size;
         report_.lower_bound = detail::live_peak(order_.lowered);
         report_.steps = order_.lowered.step_at.size();
@@ -373,6 +435,7 @@ private:
     }
 
     detail::run_order order_;
+    detail::shaped_values shape_;                     // of every shape
     detail::device_values<Device> values_;            // supplied and read; storage and state
     detail::command_issuer<Device, Kernel> commands_; // of the schedule, with the kernel
     std::vector<operand_list> captured_;              // by graph

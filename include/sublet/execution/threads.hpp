@@ -112,6 +112,12 @@ public:
         if constexpr (requires { list.erased_handles(); }) values_.find_by(list.erased_handles());
     }
 
+    template <class Options, class Mode>
+        requires std::same_as<Options, symbolic_options>
+    thread_executor(snapshot const&, Options const&, Mode const&, Kernel, thread_options const& = {},
+                    executor_options const& = {}, Runner = {},
+                    detail::an_executor_for_every_shape_is_a_cpu_executor_or_a_stream_executor = {}) = delete;
+
     /// Runs every step once.
     ///
     /// Ensures: outputs can be read. If it throws: no step began after the failure was seen, all running

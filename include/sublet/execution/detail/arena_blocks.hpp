@@ -6,10 +6,12 @@
 /// to the executor that used it last.
 
 #include <sublet/core/plan.hpp>
+#include <sublet/core/symbolic_plan.hpp>
 #include <sublet/core/units.hpp>
 
 #include <cstdint>
 #include <span>
+#include <utility>
 
 namespace sublet::detail {
 
@@ -20,6 +22,8 @@ public:
     arena_blocks(arena_blocks const&) = delete; // executors refer to it
     arena_blocks& operator=(arena_blocks const&) = delete;
 
+    /// The plan for every shape that they were made for.
+    [[nodiscard]] symbolic_plan const& plan() const { return plan_; }
     /// The first address of each pool's block; null for one without bytes.
     [[nodiscard]] table<pool_id, std::byte*> const& addresses() const { return addresses_; }
     /// The first address of a pool, for an executor.
@@ -38,7 +42,12 @@ public:
 
 protected:
     using resizer = void (*)(arena_blocks& self, pool_id pool, byte_count bytes);
-    explicit arena_blocks(resizer resize) noexcept : resize_(resize) {}
+    arena_blocks(symbolic_plan plan, resizer resize)
+        : most_(plan.most_bytes), plan_(std::move(plan)), resize_(resize)
+    {
+        addresses_.assign(most_.size(), nullptr);
+        bytes_.assign(most_.size(), 0);
+    }
     ~arena_blocks() = default;
 
     table<pool_id, std::byte*> addresses_;
@@ -46,6 +55,7 @@ protected:
     table<pool_id, byte_count> bytes_; ///< what the last user needed
 
 private:
+    symbolic_plan plan_;
     resizer resize_;
     std::uint64_t users_ = 0, user_ = 0;
 };

@@ -62,10 +62,16 @@ public:
     ///         bytes, for it or for a view of it, or they do not begin at its alignment.
     static void expect_fit(lowered_program const& lowered, value_id v, std::span<std::byte const> bytes);
 
-    [[nodiscard]] bool is_supplied(buffer_id b) const { return is_supplied_[b] != 0; }
+    [[nodiscard]] bool is_supplied(buffer_id b) const { return is_supplied_[b] == 1; }
+    /// Also with too few bytes for the shape that there is now.
+    [[nodiscard]] bool is_bound(buffer_id b) const { return is_supplied_[b] != 0; }
     void mark_supplied(buffer_id b) { is_supplied_[b] = 1; }
     /// After a run: inputs must be supplied again.
     void consume_inputs(lowered_program const& lowered);
+
+    /// After a change of sizes: what is bound is supplied if it has bytes enough for these, and must be bound
+    /// again otherwise; `bound` are the bytes of each buffer.
+    void compare_bound(lowered_program const& lowered, table<buffer_id, byte_count> const& bound);
 
     /// Throws: unusable_value for the first that is required and not supplied.
     void expect_all(lowered_program const& lowered) const;
@@ -76,7 +82,8 @@ private:
     void expect_supplied(buffer const& its, buffer_id b) const;
 
     std::vector<buffer_id> required_;             // buffers to bind once, or to supply before every run
-    table<buffer_id, unsigned char> is_supplied_; // bound or supplied
+    static constexpr unsigned char too_small = 2;
+    table<buffer_id, unsigned char> is_supplied_; // 1: bound or supplied; too_small: bound, for another shape
 };
 
 } // namespace sublet::detail

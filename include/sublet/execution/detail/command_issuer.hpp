@@ -129,7 +129,7 @@ private:
         case stream_schedule::action::transfer_block: storage.transfer_block(c.from, c.which); break;
         case stream_schedule::action::fill: {
             std::span<std::byte> const bytes = storage.bytes_of(c.which);
-            device_.fill(bytes.data(), std::byte{0xFF}, bytes.size(), s);
+            if (!bytes.empty()) device_.fill(bytes.data(), std::byte{0xFF}, bytes.size(), s);
             break;
         }
         case stream_schedule::action::release: storage.release(c.which, s); break;

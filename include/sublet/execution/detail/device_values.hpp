@@ -70,6 +70,15 @@ public:
         if (check_ >= executor_options::checks::paint) paint_arenas();
     }
     void take_digests() { digests_.emplace(lowered_); }
+    /// Takes the places of the shape that is in the lowered program now, when the device is idle.
+    void move_to(shaped_values const& shape)
+    {
+        storage_.move_to(shape); // inputs and outputs are lost with the places that they had
+        bindings_.compare_bound(lowered_, storage_.capacity());
+        ++rebinds_;
+        if (plan_) plan_ = shape.plan();
+        if (digests_) take_digests(); // at other points: what has no bytes is compared nowhere else
+    }
 
     // --- between runs: as the members of stream_executor with these names -------------------------------
 
@@ -251,7 +260,7 @@ private:
     bool is_bound(value_id v) const
     {
         return !bindings_.buffer_of(lowered_, v).is_planned() &&
-               bindings_.is_supplied(lowered_.table.buffer_of[v]);
+               bindings_.is_bound(lowered_.table.buffer_of[v]);
     }
     void expect_input(value_id v) const
     {
@@ -264,9 +273,10 @@ private:
     {
         buffer_id const b = lowered_.table.buffer_of[v];
         take_arena();
-        if (bindings_.buffer_of(lowered_, v).is_planned() && storage_.provide(b, streams_.first()))
-            state().queue();
         state().drop_outputs();
+        if (!bindings_.buffer_of(lowered_, v).is_planned())
+            return; // without bytes: another shape may have some
+        if (storage_.provide(b, streams_.first())) state().queue();
         bindings_.mark_supplied(b);
     }
 

@@ -25,14 +25,12 @@ public:
     /// Throws: precondition_error for an alignment that is no power of two; whatever `reserve` throws.
     template <class Reserve>
     growing_blocks(symbolic_plan plan, Reserve reserve)
-        : arena_blocks([](arena_blocks& self, pool_id pool, byte_count bytes) {
+        : arena_blocks(std::move(plan), [](arena_blocks& self, pool_id pool, byte_count bytes) {
               static_cast<growing_blocks&>(self).resize(pool, bytes);
-          }),
-          plan_(std::move(plan))
+          })
     {
-        most_ = plan_.most_bytes;
         table<pool_id, byte_count> alignment(most_.size(), 1);
-        for (symbolic_plan::buffer const& b : plan_.buffers) {
+        for (symbolic_plan::buffer const& b : this->plan().buffers) {
             SUBLET_EXPECTS(b.pool < most_.size(),
                            "sublet: value % lies in pool %, but its plan has only % pools", b.root, b.pool,
                            most_.size());
@@ -41,8 +39,6 @@ public:
                            b.root, b.alignment);
             alignment[b.pool] = larger(alignment[b.pool], b.alignment);
         }
-        addresses_.assign(most_.size(), nullptr);
-        bytes_.assign(most_.size(), 0);
         pages_.reserve(most_.size());
         for (pool_id pool = 0; pool != most_.size(); ++pool) {
             pages_of_.push_back(pages_.size());
@@ -62,8 +58,8 @@ public:
     // As the members of growing_arena with these names.
     [[nodiscard]] arena at(shape_view one)
     {
-        arena made(plan_.at(one));
-        blocks_of_arena::give(made, *this);
+        arena made(this->plan().at(one));
+        blocks_of_arena::give(made, *this, one);
         return made;
     }
 
@@ -87,7 +83,6 @@ private:
         bytes_[pool] = bytes;
     }
 
-    symbolic_plan plan_;
     std::vector<Pages> pages_;             // of the pools that have bytes
     table<pool_id, std::size_t> pages_of_; // the index of its pages
 };

@@ -17,6 +17,7 @@
 #include <sublet/execution/detail/executor_state.hpp>
 #include <sublet/execution/detail/live_peak.hpp>
 #include <sublet/execution/detail/memory_mode.hpp>
+#include <sublet/execution/detail/shaped_values.hpp>
 #include <sublet/execution/detail/value_storage.hpp>
 #include <sublet/execution/errors.hpp>
 #include <sublet/execution/internal/counted_memory.hpp>
@@ -56,9 +57,13 @@ public:
           bindings_(lowered_)
     {
         report_.lower_bound = live_peak(lowered_);
-        if constexpr (std::same_as<Mode, arena>)
-            for (byte_count bytes : mode.plan.arena_bytes)
-                report_.plan_bytes = checked_add(report_.plan_bytes, bytes);
+        if constexpr (std::same_as<Mode, arena>) report_.plan_bytes = sum_of(mode.plan.arena_bytes);
+    }
+    /// Of every shape, at first that of the arena. Throws: the same.
+    host_values(shaped_program shaped, arena const& mode, executor_options const& settings)
+        : host_values(std::move(shaped.lowered), mode, settings)
+    {
+        shape_ = std::move(shaped.values);
     }
 
     // --- between runs -----------------------------------------------------------------------------------
@@ -68,6 +73,7 @@ public:
     [[nodiscard]] std::span<std::byte const> output(value_id v) const;
     void bind(value_id v, std::span<std::byte> bytes);
     void bind_constant(value_id v, std::span<std::byte const> bytes);
+    void set_shape(shape_view one);
 
     [[nodiscard]] lowered_program const& lowered() const { return lowered_; }
     void find_by(erased_handles handles) { lowered_.handles = std::move(handles); }
@@ -127,8 +133,10 @@ private:
     void begin_run();
     void end_run(run_state after);
     run_report report_of_run() const;
+    static byte_count sum_of(table<pool_id, byte_count> const& arenas);
 
     lowered_program lowered_;
+    shaped_values shape_; // of every shape
     value_storage storage_;
     executor_options::checks check_;
     run_report report_; // the same for every run

@@ -18,6 +18,9 @@ namespace sublet::detail {
 [[nodiscard]] std::span<std::byte> part_of(lowered_program const& lowered, value_id v,
                                            std::span<std::byte> whole);
 
+/// Throws: unsound_plan if a buffer of this size at this offset is not in its arena, or not aligned.
+void expect_place(buffer const& its, byte_count size, byte_count at, byte_count arena_bytes);
+
 /// Checks all that an executor takes from a plan to address memory, whatever its level of checks. Views lie
 /// within their roots: lower_program().
 ///

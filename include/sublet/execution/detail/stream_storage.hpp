@@ -14,6 +14,7 @@
 #include <sublet/core/units.hpp>
 #include <sublet/execution/detail/arena_blocks.hpp>
 #include <sublet/execution/detail/plan_addresses.hpp>
+#include <sublet/execution/detail/shaped_values.hpp>
 #include <sublet/execution/device.hpp>
 #include <sublet/execution/errors.hpp>
 #include <sublet/execution/internal/counted_memory.hpp>
@@ -90,6 +91,25 @@ public:
             if (its.is_planned()) where_[b] = arenas_[its.pool].bytes + plan.offset_of(its.root);
         }
     }
+
+    /// As value_storage::move_to().
+    void move_to(shaped_values const& shape)
+    {
+        arena_bytes_ = shape.arena_bytes();
+        user_ = shared_->add_user();
+        for (pool_id pool = 0; pool != arena_bytes_.size(); ++pool) {
+            arenas_[pool].bytes = shared_->addresses()[pool];
+            arenas_[pool].size = arena_bytes_[pool];
+        }
+        for (buffer_id b = 0; b != where_.size(); ++b) {
+            if (!shape.is_placed(lowered_, b)) continue;
+            buffer const& its = lowered_.table.buffers[b];
+            capacity_[b] = its.size;
+            where_[b] = its.size == 0 ? nullptr : arenas_[its.pool].bytes + shape.offset_of(lowered_, b);
+        }
+    }
+    /// The bytes of each buffer; of the caller's, those that are bound.
+    [[nodiscard]] table<buffer_id, byte_count> const& capacity() const { return capacity_; }
 
     struct block {
         std::byte* bytes = nullptr;

@@ -12,6 +12,7 @@
 #include <sublet/core/units.hpp>
 #include <sublet/execution/detail/arena_blocks.hpp>
 #include <sublet/execution/detail/memory_mode.hpp>
+#include <sublet/execution/detail/shaped_values.hpp>
 #include <sublet/execution/internal/counted_memory.hpp>
 #include <sublet/execution/internal/lowered_program.hpp>
 #include <sublet/execution/storage.hpp>
@@ -90,6 +91,11 @@ public:
         where_[b] = bytes.data();
         capacity_[b] = bytes.size();
     }
+
+    /// Takes the places of the shape that `lowered` has now, in the same growing arena. Its contents are lost.
+    void move_to(lowered_program const& lowered, shaped_values const& shape);
+    /// The bytes of each buffer; of the caller's, those that are bound.
+    [[nodiscard]] table<buffer_id, byte_count> const& capacity() const { return capacity_; }
 
     /// Allocates a buffer outside of any step: an input.
     void provide(lowered_program const& lowered, buffer_id b)

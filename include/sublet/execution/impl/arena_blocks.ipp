@@ -16,7 +16,8 @@ namespace sublet::detail {
 SUBLET_DECL std::byte* arena_blocks::address_for(pool_id pool, byte_count bytes, byte_count alignment) const
 {
     SUBLET_EXPECTS(pool < most_.size() && bytes <= most_[pool],
-                   "sublet: % bytes of pool % are needed in a growing arena that was made for another plan",
+                   "sublet: % bytes of pool % are needed in a growing arena that has fewer: it was made for "
+                   "another plan, or a size by shape exceeds those of the samples",
                    bytes, pool);
     std::byte* const first = addresses_[pool];
     SUBLET_EXPECTS(

@@ -16,8 +16,9 @@ SUBLET_DECL binding_state::binding_state(lowered_program const& lowered)
 {
     for (buffer_id b = 0; b != lowered.ref_counts.size(); ++b) {
         buffer const& its = lowered.table.buffers[b];
-        bool const is_required = !its.is_planned() || has_role(its.role, value_role::input);
-        if (is_required && lowered.ref_counts[b] != 0 && its.size != 0) required_.push_back(b);
+        bool const is_callers = !its.is_planned() && !its.is_empty_storage();
+        bool const is_required = is_callers || has_role(its.role, value_role::input);
+        if (is_required && lowered.ref_counts[b] != 0) required_.push_back(b);
     }
 }
 
@@ -51,6 +52,25 @@ SUBLET_DECL void binding_state::consume_inputs(lowered_program const& lowered)
         if (lowered.table.buffers[b].is_planned()) is_supplied_[b] = 0;
 }
 
+SUBLET_DECL void binding_state::compare_bound(lowered_program const& lowered,
+                                              table<buffer_id, byte_count> const& bound)
+{
+    for (buffer_id b = 0; b != is_supplied_.size(); ++b) {
+        buffer const& its = lowered.table.buffers[b];
+        bool const is_callers = !its.is_planned() && !its.is_empty_storage();
+        if (!is_callers || is_supplied_[b] == 0) continue;
+        is_supplied_[b] = its.size == no_size || its.size <= bound[b] ? 1 : too_small;
+    }
+    auto const& offsets = lowered.table.offset_in_root;
+    for (value_id v = 0; v != lowered.bytes.size(); ++v) {
+        buffer_id const b = lowered.table.buffer_of[v];
+        if (lowered.table.buffers[b].size != no_size || lowered.bytes[v] == no_size) continue;
+        byte_count const begin = offsets.empty() ? 0 : offsets[v];
+        bool const fits = begin <= bound[b] && lowered.bytes[v] <= bound[b] - begin;
+        if (is_supplied_[b] != 0 && !fits) is_supplied_[b] = too_small;
+    }
+}
+
 SUBLET_DECL void binding_state::expect_all(lowered_program const& lowered) const
 {
     for (buffer_id b : required_) expect_supplied(lowered.table.buffers[b], b);
@@ -64,7 +84,9 @@ SUBLET_DECL void binding_state::expect_bound(lowered_program const& lowered) con
 
 SUBLET_DECL void binding_state::expect_supplied(buffer const& its, buffer_id b) const
 {
-    if (is_supplied_[b]) return;
+    if (is_supplied(b) || its.size == 0) return;
+    if (is_supplied_[b] == too_small)
+        throw unusable_value(its.root, "is larger for this shape than the storage that is bound for it");
     throw unusable_value(its.root, its.is_planned()
                                        ? "is an input, and was not given since the last run"
                                        : "needs storage of the caller's, and none is bound: see bind()");

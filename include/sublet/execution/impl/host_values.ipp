@@ -21,9 +21,9 @@ SUBLET_DECL std::span<std::byte> host_values::input(value_id v)
     if (lowered_.table.buffers[b].is_planned()) {
         storage_.provide(lowered_, b);
         unpoison_bytes(storage_.bytes_of(b));
+        bindings_.mark_supplied(b); // without bytes nothing is: another shape may have some
     }
     state_.drop_outputs();
-    bindings_.mark_supplied(b);
     return storage_.value_bytes(lowered_, v);
 }
 
@@ -50,6 +50,24 @@ SUBLET_DECL void host_values::bind_constant(value_id v, std::span<std::byte cons
     SUBLET_EXPECTS(lowered_.first_write[lowered_.table.buffer_of[v]] == no_position,
                    "sublet: constant storage is bound for value %, which a step writes", v);
     bind(v, std::span<std::byte>(const_cast<std::byte*>(bytes.data()), bytes.size()));
+}
+
+SUBLET_DECL void host_values::set_shape(shape_view one)
+{
+    expect_idle();
+    shape_.find(lowered_, one);
+    shape_.apply(lowered_);
+    storage_.move_to(lowered_, shape_); // inputs and outputs are lost with the places that they had
+    bindings_.compare_bound(lowered_, storage_.capacity());
+    report_.lower_bound = live_peak(lowered_);
+    report_.plan_bytes = sum_of(shape_.arena_bytes());
+}
+
+SUBLET_DECL byte_count host_values::sum_of(table<pool_id, byte_count> const& arenas)
+{
+    byte_count sum = 0;
+    for (byte_count bytes : arenas) sum = checked_add(sum, bytes);
+    return sum;
 }
 
 SUBLET_DECL void host_values::expect_idle() const

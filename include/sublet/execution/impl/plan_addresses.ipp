@@ -12,6 +12,21 @@
 
 namespace sublet::detail {
 
+SUBLET_DECL void expect_place(buffer const& its, byte_count size, byte_count at, byte_count arena_bytes)
+{
+    auto fail = [](counterexample const& why) { throw unsound_plan(why); };
+    if (at > arena_bytes || size > arena_bytes - at)
+        fail({fault::outside_arena, counterexample::place{.value = its.root,
+                                                          .pool = its.pool,
+                                                          .begin = at,
+                                                          .end = sum_fits(at, size) ? at + size : no_offset,
+                                                          .needed = arena_bytes}});
+    if (at % its.alignment != 0)
+        fail({fault::misaligned,
+              counterexample::place{
+                  .value = its.root, .pool = its.pool, .begin = at, .needed = its.alignment}});
+}
+
 SUBLET_DECL void expect_placed(lowered_program const& lowered, memory_plan const& plan)
 {
     auto fail = [](counterexample const& why) { throw unsound_plan(why); };
@@ -22,18 +37,7 @@ SUBLET_DECL void expect_placed(lowered_program const& lowered, memory_plan const
             fail({fault::unplaced, counterexample::place{.value = b.root}});
         auto const [pool, at] = place_of(plan, b.root);
         if (pool != b.pool || pool >= plan.arena_bytes.size()) fail({fault::foreign_plan});
-        byte_count const has = plan.arena_bytes[pool];
-        if (at > has || b.size > has - at)
-            fail({fault::outside_arena,
-                  counterexample::place{.value = b.root,
-                                        .pool = b.pool,
-                                        .begin = at,
-                                        .end = sum_fits(at, b.size) ? at + b.size : no_offset,
-                                        .needed = has}});
-        if (at % b.alignment != 0)
-            fail(
-                {fault::misaligned,
-                 counterexample::place{.value = b.root, .pool = b.pool, .begin = at, .needed = b.alignment}});
+        expect_place(b, b.size, at, plan.arena_bytes[pool]);
     }
 }
 

@@ -131,4 +131,20 @@ SUBLET_DECL void value_storage::place(lowered_program const& lowered, memory_pla
     }
 }
 
+SUBLET_DECL void value_storage::move_to(lowered_program const& lowered, shaped_values const& shape)
+{
+    arena_bytes_ = shape.arena_bytes();
+    user_ = shared_->add_user();
+    for (pool_id pool = 0; pool != arena_bytes_.size(); ++pool) {
+        blocks_[pool].bytes = shared_->addresses()[pool];
+        blocks_[pool].size = arena_bytes_[pool];
+    }
+    for (buffer_id b = 0; b != where_.size(); ++b) {
+        if (!shape.is_placed(lowered, b)) continue;
+        buffer const& its = lowered.table.buffers[b];
+        capacity_[b] = its.size;
+        where_[b] = its.size == 0 ? nullptr : blocks_[its.pool].bytes + shape.offset_of(lowered, b);
+    }
+}
+
 } // namespace sublet::detail

@@ -38,6 +38,7 @@
 #include <sublet/execution/impl/program_order.ipp>
 #include <sublet/execution/impl/proved_order.ipp>
 #include <sublet/execution/impl/run_order.ipp>
+#include <sublet/execution/impl/shaped_values.ipp>
 #include <sublet/execution/impl/step_dispatcher.ipp>
 #include <sublet/execution/impl/step_waits.ipp>
 #include <sublet/execution/impl/storage.ipp>
