@@ -871,6 +871,24 @@ TEST_CASE("for random plans the occupants agree with painting the bytes one by o
     CHECK(found > 200);
 }
 
+TEST_CASE("each piece waits for the step of the first one, if that uses the bytes of which it takes over some")
+{
+    listing<int> pieces;
+    pieces.step().make(0, {.bytes = 24});
+    pieces.step().view(10, 0, 0, {.bytes = 15});
+    pieces.step().write(13).read_early(10).view(13, 12, 0, {.bytes = 1});
+    pieces.step().view(14, 12, 5, {.bytes = 1}).write(14);
+    pieces.facts(12, {.bytes = 8});
+    auto const planned = plan_memory(pieces);
+    REQUIRE(planned.bytes() == 24); // the early read leaves its bytes to 12
+    auto const found = run_order_of(pieces.program(), pieces.options(), arena{planned});
+    bool is_kept = false;
+    for (step_waits::wait w : found.waits.list)
+        is_kept = is_kept || (w.from == 2 && w.to == 3 && w.why == step_waits::kind::handoff);
+    CHECK(is_kept);
+    CHECK(found.waits.list.size() == 3);
+}
+
 TEST_CASE("storage that begins piece by piece waits with each piece for the last uses of its bytes")
 {
     listing<int> pieces;

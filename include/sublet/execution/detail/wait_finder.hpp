@@ -78,7 +78,8 @@ private:
     void access_bytes(value_id v, position_id at, bool reads, bool writes);
     void access(std::uint32_t range, position_id at, bool reads, bool writes);
     void wait(std::uint32_t range, position_id at);
-    void occupy(buffer_id b, position_id at, arena_occupants& arenas);
+    /// Returns whether the step itself uses bytes that b takes over.
+    bool occupy(buffer_id b, position_id at, arena_occupants& arenas);
     /// Storage that no step makes may begin piece by piece: each waits for the uses that the first one waits
     /// for.
     void begin_piece(value_id v, position_id at);
@@ -95,8 +96,12 @@ private:
     std::vector<std::uint32_t> touched_;          // ranges that the current step accesses
     table<position_id, position_id> last_waiter_; // the last that waits for it
     std::vector<sort_key> found_;                 // {to and from, why}
-    /// By buffer that begins with a piece: which of these it waits for. Empty if there are none.
-    table<buffer_id, std::pair<std::size_t, std::size_t>> first_pieces_;
+    /// The first piece of a buffer: which of these it waits for, and its step, if that uses the bytes, too.
+    struct first_piece {
+        std::size_t first = 0, last = 0;
+        position_id user = no_position;
+    };
+    table<buffer_id, first_piece> first_pieces_; // by buffer that begins with one; empty if there are none
 };
 
 } // namespace sublet::detail

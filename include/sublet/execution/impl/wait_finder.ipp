@@ -78,10 +78,10 @@ SUBLET_DECL void wait_finder::follow_touches(arena_occupants* arenas)
                                             lowered_.table.buffers[b].size != 0;
                 if (!t.writes() || is_empty_piece || std::exchange(occupies[b], 1)) continue;
                 std::size_t const before = found_.size();
-                occupy(b, at, *arenas);
-                if (t.kind != touch::access::write_view || found_.size() == before) continue;
-                first_pieces_.resize(lowered_.table.buffers.size(), {0, 0});
-                first_pieces_[b] = {before, found_.size()};
+                bool const is_user = occupy(b, at, *arenas);
+                if (t.kind != touch::access::write_view || (found_.size() == before && !is_user)) continue;
+                first_pieces_.resize(lowered_.table.buffers.size());
+                first_pieces_[b] = {before, found_.size(), is_user ? at : no_position};
             }
         for (std::uint32_t range : touched_) {
             users& its = users_[range];
@@ -170,21 +170,26 @@ SUBLET_DECL void wait_finder::begin_piece(value_id v, position_id at)
     bool is_begun = true;
     for (std::uint32_t range = ranges_[v].first; range < ranges_[v].last; ++range)
         is_begun = is_begun && users_[range].writer != no_position;
-    auto const [first, last] = first_pieces_[lowered_.table.buffer_of[v]];
-    for (std::size_t i = first; !is_begun && i != last; ++i)
+    if (is_begun) return;
+    first_piece const its = first_pieces_[lowered_.table.buffer_of[v]];
+    for (std::size_t i = its.first; i != its.last; ++i)
         add(as_wait(found_[i]).from, at, step_waits::kind::handoff);
+    add(its.user, at, step_waits::kind::handoff);
 }
 
-SUBLET_DECL void wait_finder::occupy(buffer_id b, position_id at, arena_occupants& arenas)
+SUBLET_DECL bool wait_finder::occupy(buffer_id b, position_id at, arena_occupants& arenas)
 {
+    bool is_user = false;
     arenas.occupy(b, [&](buffer_id before) {
         byte_ranges const ranges = ranges_of(before);
         for (std::uint32_t range = ranges.first; range < ranges.last; ++range) {
             users const& its = users_[range];
+            is_user = is_user || its.touched_at == at;
             for (position_id reader : its.readers) add(reader, at, step_waits::kind::handoff);
             if (its.readers.empty()) add(its.writer, at, step_waits::kind::handoff);
         }
     });
+    return is_user;
 }
 
 } // namespace sublet::detail
