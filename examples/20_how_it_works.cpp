@@ -93,7 +93,7 @@ int main(int count, char** words)
     });
     auto const stacked = sublet::plan_symbolic(open, {.bytes = bytes, .dims = {{"length", 4, 64}}});
     std::cout << "any length: " << stacked << '\n';
-    for (sublet::byte_count const one : {8, 24, 48})
+    for (sublet::byte_count const one : {8UL, 24UL, 48UL})
         draw("length_" + std::to_string(one) + ".svg", open, stacked.plan.at(one),
              "length " + std::to_string(one));
 }
