@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// symbolic [--smoke] [--shapes N] [--within PERCENT] [--csv FILE] [NETWORK ...]: one plan for every shape of
-// networks made in code (shaped_networks.hpp), against plans for single shapes.
+// symbolic [--smoke] [--concurrent] [--shapes N] [--within PERCENT] [--csv FILE] [NETWORK ...]: one plan for
+// every shape of networks made in code (shaped_networks.hpp), against plans for single shapes. With
+// --concurrent it is for every schedule, and plan_concurrent stands in place of plan_memory below.
 //
 // Each network is planned once, and then asked for N shapes (200) that are drawn from its ranges, half of
 // them evenly, half of them by their logarithms, so that small ones come, too. For each of these shapes:
@@ -20,10 +21,12 @@
 #include "measure.hpp"
 #include "shaped_networks.hpp"
 
+#include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/execution/cpu.hpp>
 #include <sublet/execution/growing_arena.hpp>
+#include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/plan_symbolic.hpp>
 
@@ -47,7 +50,7 @@ struct arguments {
     double within = -1;
     std::string csv;
     std::vector<std::string> names;
-    bool is_smoke = false;
+    bool is_smoke = false, is_concurrent = false;
 };
 
 arguments read_arguments(int count, char** words)
@@ -58,6 +61,7 @@ arguments read_arguments(int count, char** words)
         bool const takes_word = word == "--shapes" || word == "--within" || word == "--csv";
         if (takes_word && i + 1 == count) throw std::runtime_error(word + " needs an argument");
         if (word == "--smoke") args.is_smoke = true, args.shapes = 10, args.repetitions = 1;
+        else if (word == "--concurrent") args.is_concurrent = true;
         else if (word == "--shapes") args.shapes = bench::number_in(words[++i], 1);
         else if (word == "--within") args.within = bench::number_in(words[++i]);
         else if (word == "--csv") args.csv = words[++i];
@@ -160,7 +164,12 @@ public:
     void run(bench::shaped_network const& net)
     {
         snapshot const program = net.program();
-        symbolic_options const options = net.options();
+        symbolic_options options = net.options();
+        if (args_.is_concurrent) options.valid_for = program_reading::concurrent;
+        auto plan_one = [&](plan_options const& asked) -> planned_memory {
+            if (!args_.is_concurrent) return plan_memory(program, asked);
+            return plan_concurrent(program, asked);
+        };
         planned_symbolic planned;
         double const planning =
             best_of(args_.is_smoke ? 1 : 3, [&] { planned = plan_symbolic(program, options); });
@@ -173,17 +182,17 @@ public:
         std::size_t own_buffers = 0, higher = 0;
         for (std::size_t i = 0; i != shapes.size(); ++i) {
             plan_options const asked = tabulated(net, options, shapes[i]);
-            planned_memory own = plan_memory(program, asked);
+            planned_memory own = plan_one(asked);
             if (!own) return fail(net.name, own.error());
             plan_options unchecked = asked;
             unchecked.check = false;
-            own_planning += best_of(args_.is_smoke ? 1 : 3, [&] { own = plan_memory(program, unchecked); });
+            own_planning += best_of(args_.is_smoke ? 1 : 3, [&] { own = plan_one(unchecked); });
             own_buffers += own.plan.buffers.size();
             plan.place(shapes[i], now);
             byte_count one = 0;
             for (byte_count bytes : now.at.bytes) one += bytes;
             found.push_back({own.report().lower_bound_bytes, one, own.report().arena_bytes});
-            higher += live_bytes(plan, now) > found.back().bound;
+            higher += !args_.is_concurrent && live_bytes(plan, now) > found.back().bound;
             if (i % 10 == 0) check(net.name, program, plan.at(shapes[i]), asked);
             if (args_.within >= 0 && found.back().gap() > args_.within) {
                 std::printf("FAR %s: %.3f %% for %s\n", net.name, found.back().gap(),
@@ -193,7 +202,7 @@ public:
         }
         shape most;
         for (dimension const& its : net.dims) most.push_back(its.most);
-        byte_count const largest = arena_of(plan_memory(program, tabulated(net, options, most)).plan);
+        byte_count const largest = arena_of(plan_one(tabulated(net, options, most)).plan);
         double const each =
             static_cast<double>(plan.buffers.size()) * static_cast<double>(shapes.size()) / 1e6;
         double const placing = best_of(args_.repetitions, [&] {
@@ -268,7 +277,9 @@ private:
 
     void check(char const* name, snapshot const& program, memory_plan const& plan, plan_options const& asked)
     {
-        if (verdict const valid = check_plan(program, plan, asked); !valid) fail(name, valid.error());
+        verdict const valid = args_.is_concurrent ? check_concurrent_plan(program, plan, asked)
+                                                  : check_plan(program, plan, asked);
+        if (!valid) fail(name, valid.error());
     }
     void fail(char const* name, counterexample const& why)
     {
@@ -283,8 +294,8 @@ private:
     unsigned faults_ = 0;
 };
 
-constexpr char usage[] =
-    "usage: bench_symbolic [--smoke] [--shapes N] [--within PERCENT] [--csv FILE] [NETWORK ...]\n";
+constexpr char usage[] = "usage: bench_symbolic [--smoke] [--concurrent] [--shapes N] [--within PERCENT] "
+                         "[--csv FILE] [NETWORK ...]\n";
 
 } // namespace
 

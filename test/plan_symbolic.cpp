@@ -6,8 +6,10 @@
 #include "operations.hpp"
 #include "printed.hpp"
 
+#include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
+#include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/planning/detail/sampled_shapes.hpp>
 
@@ -447,6 +449,135 @@ TEST_CASE("writes through views with open places keep their order, whatever the 
     CHECK(failure_of(plan_symbolic(rows, options)).find("write") != std::string::npos);
     options.order = {};
     CHECK(plan_symbolic(rows, options));
+}
+
+TEST_CASE("for every schedule, branches have bytes of their own, and hand-offs let them share")
+{
+    //   0: def a, 1: use a, 2: def b, 3: use b
+    formula const n = symbol(0);
+    snapshot const two = op_list(2, {{}, {0}, {}, {1}}, {{0}, {}, {1}, {}});
+    symbolic_options options{.bytes = {8 * n, 12 * n}, .dims = batches(9)};
+    CHECK(plan_symbolic(two, options).bytes() == 108);
+    options.valid_for = program_reading::concurrent;
+    auto const apart = plan_symbolic(two, options);
+    REQUIRE(apart);
+    CHECK(apart.bytes() == 180);
+    CHECK(apart.report().is_checked);
+    for (byte_count const one : {1u, 5u, 9u}) {
+        memory_plan const plan = apart.plan.at(one);
+        CHECK(plan.valid_for == program_reading::concurrent);
+        CHECK(plan.arena_bytes == plan_concurrent(two, options.at(one)).plan.arena_bytes);
+        CHECK(check_concurrent_plan(two, plan, options.at(one)));
+    }
+    options.handoffs = {{1, 2}};
+    auto const handed = plan_symbolic(two, options);
+    CHECK(handed.bytes() == 108);
+    CHECK(handed.plan.at(3).handoffs == options.handoffs);
+    CHECK(handed.plan == plan_symbolic(two, options).plan);
+    CHECK(!(handed.plan == apart.plan));
+}
+
+TEST_CASE("long chains side by side are planned for every schedule, and too many buffers are refused")
+{
+    // Chains of which each begins with the same step; the last step reads all ends.
+    int const chains = 3, length = 700;
+    lists uses{{}}, defs{{0}};
+    std::vector<int> ends;
+    for (int v = 1; v != 1 + chains * length; ++v) {
+        uses.push_back({v % length == 1 ? 0 : v - 1});
+        defs.push_back({v});
+        if (v % length == 0) ends.push_back(v);
+    }
+    uses.push_back(ends);
+    defs.emplace_back();
+    snapshot const p = op_list(1 + chains * length, uses, defs);
+    symbolic_options const options{
+        .bytes = 8 * symbol(0), .dims = batches(9), .valid_for = program_reading::concurrent};
+    auto const planned = plan_symbolic(p, options);
+    REQUIRE(planned);
+    CHECK(planned.report().is_checked);
+    CHECK(planned.bytes() == plan_concurrent(p, options.at(9)).bytes());
+    lists many(8193);
+    for (int v = 0; v != 8193; ++v) many[static_cast<std::size_t>(v)] = {v};
+    CHECK_THROWS_WITH_AS(
+        (void)plan_symbolic(op_list(8193, lists(8193), many), options),
+        "sublet: a plan for every shape and every schedule has 8193 buffers, and may have 8192",
+        precondition_error);
+}
+
+TEST_CASE("for every schedule, a wait that only some shapes have is none")
+{
+    //   0: def cache, def x   1: use x, write row a   2: use row b, def y   3: use cache, use y
+    formula const n = symbol(0);
+    auto const rows = sequence(4, 5, [](step_id step, effect_sink& s) {
+        if (step == 0) return s.def(0), s.def(3);
+        if (step == 3) return s.use(0), s.use(4);
+        s.view(+step);
+        if (step == 1) s.use(3), s.write(1);
+        else s.use(2), s.def(4);
+    });
+    symbolic_options options{.bytes = {72, 8, 8, 8, 8},
+                             .dims = batches(9),
+                             .alias_of = {-1, 0, 0, -1, -1},
+                             .view_offset = {formula{}, 8, 8, formula{}, formula{}},
+                             .valid_for = program_reading::concurrent};
+    auto const always = plan_symbolic(rows, options);
+    CHECK(always.bytes() == 80);                                           // y over x: 2 waits for 1
+    options.view_offset = {formula{}, 8, 8 * n - 8, formula{}, formula{}}; // for 2 only
+    auto const planned = plan_symbolic(rows, options);
+    CHECK(planned.bytes() == 88);
+    for (byte_count one = 1; one != 10; ++one)
+        CHECK(check_concurrent_plan(rows, planned.plan.at(one), options.at(one)));
+    // Not for 3 to 7: no plan for the least and the largest shape shows it.
+    options.view_offset = {formula{}, 8, 8 + (n - 1) * (9 - n), formula{}, formula{}};
+    symbolic_plan wrong = always.plan;
+    wrong.offset_in_root = {formula{}, 8, 8 + (n - 1) * (9 - n), formula{}, formula{}};
+    for (byte_count const end : {1u, 9u}) CHECK(check_concurrent_plan(rows, wrong.at(end), options.at(end)));
+    CHECK(check_plan(rows, wrong, options).error().what == fault::overwritten);
+}
+
+TEST_CASE("for every schedule, waits that views with open places may have go with all others")
+{
+    //   0 and 1 write views of one storage, in this order where they share bytes; an edge leads from 1 to 0
+    formula const n = symbol(0);
+    auto const pieces = tasks(
+        3, 4, [](node_id v) { return v == 1 ? std::vector<node_id>{0} : std::vector<node_id>{}; },
+        [](node_id v, effect_sink& s) {
+            if (v == 2) return s.use(1), s.use(2), s.def(3);
+            s.view(v + 1);
+            s.write(v + 1);
+        });
+    symbolic_options options{.bytes = {2 * n, n, n, 8},
+                             .dims = {{"n", 1, 4}},
+                             .alias_of = {-1, 0, 0, -1},
+                             .view_offset = {formula{}, formula{}, n, formula{}},
+                             .valid_for = program_reading::concurrent};
+    CHECK(failure_of(plan_symbolic(pieces, options)) ==
+          "it is not proved for every shape: step 1 waits for itself: the order has a cycle");
+    options.bytes = {8, 4, 4, 8};
+    options.view_offset = {formula{}, formula{}, 4, formula{}};
+    CHECK(plan_symbolic(pieces, options));
+}
+
+TEST_CASE("for every schedule, what a plan cannot keep is refused by a sentence")
+{
+    symbolic_options options{.bytes = affine_bytes{0, 8}, .dims = batches(2)};
+    options.valid_for = program_reading::control_flow;
+    CHECK_THROWS_WITH_AS((void)plan_symbolic(chain, options),
+                         "sublet: plan_flow() plans for control flow, and for one shape", precondition_error);
+    options.valid_for = program_reading::sequential;
+    options.handoffs = {{0, 1}};
+    CHECK_THROWS_WITH_AS((void)plan_symbolic(chain, options),
+                         "sublet: hand-offs are given, and steps in one order have none: say valid_for = "
+                         "program_reading::concurrent",
+                         precondition_error);
+    options.valid_for = program_reading::concurrent;
+    options.handoffs = {{1, 0}};
+    CHECK(failure_of(plan_symbolic(chain, options)).find("cycle") != std::string::npos);
+    options.handoffs = {{1, 9}};
+    CHECK_THROWS_AS((void)plan_symbolic(chain, options), precondition_error);
+    options.handoffs = {};
+    CHECK(plan_symbolic(snapshot{}, {.bytes = formula{}, .valid_for = program_reading::concurrent}));
 }
 
 TEST_CASE("a program that uses a value before its definition has no plan for any shape")

@@ -15,7 +15,7 @@
 /// The stages are those of plan_memory(), with a stacking (core/stacking.hpp) in place of offsets: which of
 /// two buffers lies below is chosen once, by samples of the shapes, and is proved for all of them. Samples
 /// are corners and middles of the ranges, then shapes for which the plan turns out to be high, among many
-/// that are tried.
+/// that are tried. With `valid_for = program_reading::concurrent` the stages are those of plan_concurrent().
 
 #include <sublet/core/counterexample.hpp>
 #include <sublet/core/formula_text.hpp>
@@ -123,17 +123,20 @@ private:
     }
 };
 
-/// Plans storage for every shape in the ranges of `options.dims`; steps run in sequence.
+/// Plans storage for every shape in the ranges of `options.dims`, in the reading `options.valid_for`.
 ///
 /// Requires:   `options.order`, if given, names every node once; ranges are not empty, strides at least 1.
 /// Ensures:    `plan.at(shape)` is a plan for each shape, and proved unless `options.check` is off or a size
 ///             is by shape. error() is a counterexample if there is none: an order as in plan_memory() (of a
-///             view with an open place or size all bytes of its storage count there); a view that is not
-///             proved to be within its root, a pin, or a capacity, for every shape. Its member at_shape is a
-///             shape that shows it.
-/// Complexity: O(nodes + edges + touches + values), check_plan(), and choose_stacking() at most 17 times.
+///             view with an open place or size all bytes of its storage count there), or as in
+///             plan_concurrent(); a view that is not proved to be within its root, a pin, or a capacity, for
+///             every shape. Its member at_shape is a shape that shows it. For every schedule, no reuse relies
+///             on a wait that only some shapes have, and all waits of all shapes together have no cycle.
+/// Complexity: O(nodes + edges + touches + values), check_plan(), and choose_stacking() at most 17 times; for
+///             every schedule also find_conflict_ranges(), and O(n^2 log) for n buffers.
 /// Throws:     precondition_error if a precondition of a stage is violated; for a pool with a largest block,
-///             a pinned view at an offset that depends on the shape, or bytes of one shape that exceed 64
+///             a pinned view at an offset that depends on the shape, the reading of control flow, hand-offs
+///             in one order, more than 8192 buffers for every schedule, or bytes of one shape that exceed 64
 ///             bits together.
 [[nodiscard]] planned_symbolic plan_symbolic(snapshot const& p, symbolic_options const& options);
 /// The same for a listing, with symbolic_options_of(): the result is asked with handles.

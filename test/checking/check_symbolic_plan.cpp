@@ -217,6 +217,228 @@ TEST_CASE("two values that live together are in one buffer only by an in-place p
     CHECK(valid.error().what == fault::clash);
 }
 
+TEST_CASE("a value without a place has no bytes for any shape, not only for the least and the largest")
+{
+    formula const n = symbol(0);
+    std::vector<formula> const sizes{8 * n, 16, (n - 1) * (9 - n) * (n - 5) * (n - 5)};
+    symbolic_options const options{.bytes = sizes, .dims = batches(9)};
+    symbolic_plan plan = stacked(sizes, options.dims);
+    plan.buffers.pop_back();
+    plan.buffer_of[2] = no_buffer;
+    plan.stack.order.pop_back();
+    plan.stack.below.clear();
+    CHECK(fault_of(plan, options) == "for the shape (1): value 2 needs storage and has none");
+}
+
+//   0: def a ──► 1: use a, def b ──► 3: use b, use c, def d      1 and 2 run in any order
+//          └───► 2: use a, def c ────┘
+snapshot const fork = op_list(4, {{}, {0}, {0}, {1, 2}}, {{0}, {1}, {2}, {3}});
+
+/// d on c on b on a, of these sizes, for every schedule.
+symbolic_plan forked(std::vector<formula> const& sizes, std::vector<buffer_id> const& below)
+{
+    return {.valid_for = program_reading::concurrent,
+            .dims = batches(9),
+            .buffers = {{0, {0, 3}, 0}, {1, {1, 4}, 1}, {2, {2, 4}, 2}, {3, {3, 4}, 3}},
+            .buffer_of = {0, 1, 2, 3},
+            .sizes = sizes,
+            .stack = {.order = {{.buffer = 0, .first_below = 0},
+                                {.buffer = 1, .first_below = 0},
+                                {.buffer = 2, .first_below = 1},
+                                {.buffer = 3, .first_below = 2}},
+                      .below = below,
+                      .pools = 1},
+            .most_bytes = {no_limit}};
+}
+
+TEST_CASE("for every schedule, of two buffers one lies below the other or is needed before it")
+{
+    formula const n = symbol(0);
+    std::vector<formula> const sizes{8 * n, 8 * n, 8 * n, 8 * n};
+    symbolic_options const options{
+        .bytes = sizes, .dims = batches(9), .valid_for = program_reading::concurrent};
+    auto fault = [&](symbolic_plan const& plan) {
+        verdict const valid = check_plan(fork, plan, options);
+        return valid ? std::string() : printed(valid.error());
+    };
+    CHECK(fault(forked(sizes, {0, 1, 2})) == "");
+    symbolic_plan other = forked(sizes, {0, 1, 2}); // d needs no bytes of its own: a ends before it begins
+    other.stack.below = {0, 1, 1, 2};
+    other.stack.order = {{.buffer = 0, .first_below = 0},
+                         {.buffer = 1, .first_below = 0},
+                         {.buffer = 2, .first_below = 1},
+                         {.buffer = 3, .first_below = 2}};
+    CHECK(fault(other) == "");
+    CHECK(fault(forked(sizes, {0, 0, 2})) == // c on a, and b as well
+          "for the shape (1): step 2 need not wait for step 3, and writes value 2 over bytes [8, 16) of pool "
+          "0, "
+          "where value 1 lies, which step 3 touches");
+    // One that overlaps between the least and the largest shape only.
+    std::vector<formula> between{8 * n, 8 * n, (n - 1) * (9 - n) * (n - 5) * (n - 5), 8 * n};
+    symbolic_options const middle{
+        .bytes = between, .dims = batches(9), .valid_for = program_reading::concurrent};
+    verdict const valid = check_plan(fork, forked(between, {0, 0, 1, 2}), middle);
+    REQUIRE(!valid);
+    CHECK(printed(valid.error()) ==
+          "it is not proved for every shape: values 1 and 2 are both alive in some schedule, and nothing "
+          "keeps them apart in pool 0");
+    CHECK(check_plan(fork, forked(between, {0, 1, 2}), middle));
+}
+
+TEST_CASE("for every schedule, a plan has the reading and the hand-offs that the options have")
+{
+    formula const n = symbol(0);
+    std::vector<formula> const sizes{8 * n, 8 * n, 8 * n, 8 * n};
+    symbolic_options options{.bytes = sizes, .dims = batches(9), .valid_for = program_reading::concurrent};
+    symbolic_plan plan = forked(sizes, {0, 0, 2}); // b and c at the same place
+    plan.stack.below = {0, 0, 1, 2};
+    plan.stack.order[3].first_below = 2;
+    CHECK(!check_plan(fork, plan, options));
+    options.handoffs = plan.handoffs = {{1, 2}}; // does not help: 3 reads both
+    CHECK(!check_plan(fork, plan, options));
+    //   0: def a, 1: use a; 2: def b, 3: use b
+    snapshot const two = op_list(2, {{}, {0}, {}, {1}}, {{0}, {}, {1}, {}});
+    symbolic_plan shared{.valid_for = program_reading::concurrent,
+                         .dims = batches(9),
+                         .handoffs = {{1, 2}},
+                         .buffers = {{0, {0, 2}, 0}, {1, {2, 4}, 0}},
+                         .buffer_of = {0, 1},
+                         .sizes = {8 * n},
+                         .stack = {.order = {{.buffer = 0}, {.buffer = 1}}, .pools = 1},
+                         .most_bytes = {no_limit}};
+    symbolic_options asked{.bytes = 8 * n, .dims = batches(9), .valid_for = program_reading::concurrent};
+    asked.handoffs = {{1, 2}};
+    CHECK(check_plan(two, shared, asked));
+    // An output is not written over, which no plan for the least, the middle or the largest shape shows.
+    symbolic_plan kept = shared;
+    kept.sizes = {8 * n, (n - 1) * (9 - n) * (n - 5) * (n - 5)};
+    kept.buffers[1].size = 1;
+    symbolic_options keeps = asked;
+    keeps.bytes = {kept.sizes[0], kept.sizes[1]};
+    CHECK(check_plan(two, kept, keeps));
+    keeps.role = {value_role::output, value_role::intermediate};
+    CHECK(check_plan(two, kept, keeps).error().what == fault::clash);
+    keeps.role = {value_role::intermediate, value_role::input}; // nor does an input begin after anything
+    CHECK(!check_plan(op_list(2, {{}, {0}, {}, {1}}, {{0}, {}, {}, {}}), kept, keeps));
+    // A step writes over what it reads early, and not over what it reads late.
+    for (bool is_early : {false, true}) {
+        auto const over = sequence(2, 2, [is_early](step_id step, effect_sink& s) {
+            if (step == 1 && is_early) s.use_early(0);
+            if (step == 1 && !is_early) s.use(0);
+            s.def(+step);
+        });
+        keeps.role = value_role::intermediate;
+        keeps.handoffs = kept.handoffs = {};
+        CHECK(bool(check_plan(over, kept, keeps)) == is_early);
+    }
+    asked.handoffs.clear();
+    CHECK(check_plan(two, shared, asked).error().what == fault::foreign_plan);
+    shared.handoffs.clear();
+    CHECK(check_plan(two, shared, asked).error().what == fault::overwritten);
+    asked.valid_for = program_reading::sequential;
+    CHECK(check_plan(two, shared, asked).error().what == fault::foreign_plan);
+    shared.valid_for = program_reading::sequential;
+    CHECK(check_plan(two, shared, asked));
+}
+
+TEST_CASE("for every schedule, inputs have bytes of their own, touched or not")
+{
+    formula const n = symbol(0), odd = 2 * ceil_divide(n, 2) - n; // 1 for odd n, else 0
+    snapshot const one = op_list(3, {{1}}, {{2}});
+    symbolic_options const options{.bytes = {8, 8 * odd, 8},
+                                   .dims = {{"n", 2, 4}},
+                                   .role = {value_role::input, value_role::input, value_role::output},
+                                   .pool = {0, 0, 1},
+                                   .valid_for = program_reading::concurrent};
+    auto const planned = plan_symbolic(one, options);
+    REQUIRE(planned);
+    symbolic_plan plan = planned.plan;
+    plan.stack.below.clear();
+    for (stacking::layer& its : plan.stack.order) its.first_below = 0;
+    CHECK(printed(check_plan(one, plan, options).error()) ==
+          "for the shape (3): values 0 and 1 are both there from the start and share bytes [0, 8) of pool 0");
+    plan = planned.plan;
+    plan.order = {0};
+    CHECK(check_plan(one, plan, options).error().what == fault::foreign_plan);
+}
+
+TEST_CASE("a pin is that of the buffer, not only where its value lies for the least and the largest shape")
+{
+    formula const n = symbol(0), odd = 2 * ceil_divide(n, 2) - n;
+    snapshot const p = op_list(3, {{}, {0, 1}}, {{0, 1}, {2}});
+    symbolic_options options{.bytes = {63 + odd, 8, 1},
+                             .dims = {{"n", 1, 3}},
+                             .pinned = {no_offset, byte_count{64}, byte_count{200}}};
+    for (program_reading const reading : {program_reading::sequential, program_reading::concurrent}) {
+        options.valid_for = reading;
+        auto const planned = plan_symbolic(p, options);
+        REQUIRE(planned);
+        symbolic_plan plan = planned.plan;
+        plan.buffers[1].pinned = no_offset;
+        for (stacking::layer& its : plan.stack.order)
+            if (its.buffer == 1) its.pinned = no_offset;
+        verdict const valid = check_plan(p, plan, options);
+        REQUIRE(!valid);
+        CHECK(valid.error().what == fault::off_pin);
+    }
+}
+
+TEST_CASE("for every schedule, values in one buffer are in a pair with equal places, whatever the shape is")
+{
+    //   0: def a, 1: use a, def v = view of b, over a
+    formula const n = symbol(0);
+    auto const over = sequence(2, 3, [](step_id step, effect_sink& s) {
+        if (step == 0) return s.def(0);
+        s.use(0);
+        s.view(2);
+        s.write(2);
+        s.may_overwrite(0, 2);
+    });
+    symbolic_options options{.bytes = {8 * n + 8, 8 * n + 8, 8},
+                             .dims = batches(9),
+                             .alias_of = {-1, -1, 1},
+                             .valid_for = program_reading::concurrent};
+    auto const planned = plan_symbolic(over, options);
+    REQUIRE(planned);
+    CHECK(planned.report().buffers == 1);
+    CHECK(check_plan(over, planned.plan, options));
+    symbolic_options apart = options;
+    apart.in_place = false;
+    CHECK(!check_plan(over, planned.plan, apart));
+    // At a place that is fixed, the operand with a size that is open.
+    auto const views = sequence(3, 5, [](step_id step, effect_sink& s) {
+        if (step == 0) return s.def(0), s.view(1);
+        if (step == 2) return s.use(3), s.def(4);
+        s.use(1);
+        s.view(3);
+        s.write(3);
+        s.may_overwrite(1, 3);
+    });
+    CHECK(plan_symbolic(views,
+                        {.bytes = {64, n, 64, 4, 8},
+                         .dims = {{"n", 1, 4}},
+                         .role = {value_role::intermediate, value_role::intermediate,
+                                  value_role::intermediate, value_role::intermediate, value_role::output},
+                         .alias_of = {-1, 0, -1, 2, -1},
+                         .view_offset = {formula{}, 8, formula{}, 8, formula{}},
+                         .valid_for = program_reading::concurrent})
+              .bytes() == 72);
+    options.view_offset = {formula{}, formula{}, (n - 1) * (9 - n) * n}; // 0 for 1 and 9
+    options.bytes = {600 + formula{}, 600 + formula{}, 8};
+    auto const two = plan_symbolic(over, options);
+    REQUIRE(two);
+    CHECK(two.report().buffers == 2);
+    symbolic_plan joined = two.plan;
+    joined.buffers.pop_back();
+    joined.buffer_of = {0, 0, 0};
+    joined.stack.order = {{.buffer = 0}};
+    joined.stack.below.clear();
+    CHECK(printed(check_plan(over, joined, options).error()) ==
+          "for the shape (5): step 1 writes value 1 over bytes [0, 600) of pool 0, where value 0 lies, which "
+          "the "
+          "step itself touches");
+}
+
 TEST_CASE("every planted fault of a stacking is found, and each error is true")
 {
     unsigned dropped = 0, harmless = 0, shown = 0, moved = 0;

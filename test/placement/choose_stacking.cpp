@@ -151,11 +151,12 @@ TEST_CASE("a stacking is as low as the placement of its only sample, and no sear
             }
             return most;
         };
-        stacking const first = choose_stacking(buffers, samples, {});
+        in_one_order reading(buffers, {});
+        stacking const first = choose_stacking(buffers, reading, samples, {});
         double const without = worst(first);
-        stacking const searched = choose_stacking(buffers, samples, {.restacked = 100'000});
+        stacking const searched = choose_stacking(buffers, reading, samples, {.restacked = 100'000});
         REQUIRE(worst(searched) <= without + 1e-5);
-        REQUIRE(choose_stacking(buffers, samples, {.restacked = 100'000}) == searched);
+        REQUIRE(choose_stacking(buffers, reading, samples, {.restacked = 100'000}) == searched);
         if (samples.size() == 1) {
             stacking::offsets at;
             REQUIRE(first.place(samples[0].size, at));
@@ -191,8 +192,9 @@ TEST_CASE("a turn of pairs finds what no sample has")
         std::vector<stacked_sample> samples(3);
         for (stacked_sample& s : samples)
             for (std::size_t i = 0; i != lives.size(); ++i) s.size.push_back(1 + pick.below(60));
+        in_one_order reading(buffers, {});
         auto worst = [&](std::uint64_t moves) {
-            stacking const made = choose_stacking(buffers, samples, {.restacked = moves});
+            stacking const made = choose_stacking(buffers, reading, samples, {.restacked = moves});
             double most = 0;
             for (stacked_sample const& s : samples) {
                 stacking::offsets at;

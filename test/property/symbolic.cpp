@@ -2,10 +2,13 @@
 // Random programs with sizes that are formulas in open dimensions: the ordinary checker accepts one plan for
 // every shape. With SUBLET_ROUNDS=50 in the environment there are fifty times as many; SUBLET_SEED is the
 // first.
+#include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
+#include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_symbolic.hpp>
 
+#include "../printed.hpp"
 #include "../random_source.hpp"
 #include "random_shapes.hpp"
 
@@ -104,6 +107,63 @@ TEST_CASE("one plan is valid for every shape, and no lower than the live bytes")
     CHECK(excess <= 0.05 * plans);
     CHECK(in_place * 50 > plans);
     CHECK(formulas > plans);
+}
+
+TEST_CASE("one plan for every shape and every schedule is valid in any order, and each pair counts")
+{
+    unsigned plans = 0, refused = 0, paired = 0, missed = 0, needless = 0;
+    double excess = 0;
+    for (unsigned seed = first_seed(), end = seed + rounds(150); seed != end; ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_shapes all = draw_shapes(pick);
+        snapshot const program = all.program();
+        all.options.valid_for = program_reading::concurrent;
+        auto const planned = plan_symbolic(program, all.options);
+        if (!planned) { // as a plan for one shape
+            ++refused;
+            plan_options const one = all.options.at(some_shapes(pick, all.options.dims, 1).front());
+            CAPTURE(printed(planned.report()));
+            REQUIRE(!plan_concurrent(program, one));
+            continue;
+        }
+        REQUIRE(planned.report().is_checked);
+        ++plans;
+        excess += planned.report().excess();
+        symbolic_options apart = all.options;
+        apart.in_place = false;
+        paired += planned.report().buffers < plan_symbolic(program, apart).report().buffers;
+        std::vector<shape> const tried = some_shapes(pick, all.options.dims, 16);
+        for (shape const& one : tried) {
+            CAPTURE(one[0]);
+            verdict const valid = check_concurrent_plan(program, planned.plan.at(one), all.options.at(one));
+            REQUIRE((valid ? std::string() : printed(valid.error())) == "");
+        }
+        for (planned_symbolic::summary::sample const& s : planned.report().samples)
+            REQUIRE(s.lower_bound_bytes <= smaller(s.own_bytes, s.arena_bytes));
+        // Without a pair: what the proof accepts is valid for each shape, whatever the sizes are.
+        stacking const& stack = planned.plan.stack;
+        if (stack.below.empty()) continue;
+        symbolic_plan without = planned.plan;
+        auto const at = pick.below(static_cast<std::uint32_t>(stack.below.size()));
+        without.stack.below.erase(without.stack.below.begin() + at);
+        for (stacking::layer& its : without.stack.order) its.first_below -= its.first_below > at;
+        bool const is_noticed = !check_plan(program, without, all.options);
+        ++(is_noticed ? missed : needless);
+        if (is_noticed) continue;
+        for (shape const& one : tried) {
+            verdict const valid = check_concurrent_plan(program, without.at(one), all.options.at(one));
+            REQUIRE((valid ? std::string() : printed(valid.error())) == "");
+        }
+    }
+    if (fuzzed.is_on) return;
+    MESSAGE(plans << " plans, " << refused << " refused, " << paired
+                  << " with pairs in place; at worst samples " << 100 * excess / plans
+                  << " % above plans of their own; " << missed << " pairs left out and noticed, " << needless
+                  << " not needed");
+    CHECK(plans > refused);
+    CHECK(paired > 0);
+    CHECK(missed > needless);
 }
 
 } // namespace this_test

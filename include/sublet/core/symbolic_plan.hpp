@@ -98,6 +98,9 @@ struct symbolic_options {
     per_value<bool> eligible = true;            ///< false: has its own storage: not planned, not counted
     table<pool_id, pool_limits> pools = {};     ///< capacities are for every shape; no pool may have blocks
     std::vector<node_id> order = {};            ///< every node once; empty: 0, 1, 2 ...
+    /// In one order, or `program_reading::concurrent`: for every schedule, as plan_concurrent().
+    program_reading valid_for = program_reading::sequential;
+    std::vector<handoff> handoffs = {}; ///< for every schedule: more order that the execution keeps
     /// Shapes that matter, besides corners and middles of the ranges. A weight counts only with
     /// goal_kind::mean, and if there is one here, only those given here count there.
     std::vector<symbolic_options::sample> samples = {};
@@ -165,13 +168,13 @@ template <detail::listed L>
 ///         std::cout << serving.offset_of(scores, now) << '\n';
 ///     }
 ///
-/// Valid for the sequential reading.
+/// Valid in the reading that was asked for.
 struct symbolic_plan {
     /// A buffer without its offset.
     struct buffer {
         /// The other values of the buffer are views or in-place results of this one.
         value_id root = no_value;
-        live_range life = {};          ///< the positions at which its bytes are in use
+        live_range life = {};          ///< first to last touch; in one order its bytes are in use there
         std::uint32_t size = 0;        ///< which of `sizes` is that of all its bytes
         byte_count alignment = 1;      ///< its own and its pool's
         pool_id pool = 0;              ///< the pool that it lies in
@@ -206,8 +209,10 @@ struct symbolic_plan {
         value_id value_;
     };
 
+    program_reading valid_for = program_reading::sequential; ///< how the steps may run: the reading
     std::vector<dimension> dims = {};                ///< the open dimensions
-    std::vector<node_id> order = {};                 ///< of the nodes; empty: 0, 1, 2 ...
+    std::vector<node_id> order = {};                 ///< of the nodes; empty: 0, 1, 2 ..., or any
+    std::vector<handoff> handoffs = {}; ///< order that the execution must keep, besides data and edges
     table<buffer_id, symbolic_plan::buffer> buffers = {}; ///< by ascending root
     table<value_id, buffer_id> buffer_of = {};       ///< `no_buffer`: not planned
     std::vector<formula> sizes = {};                 ///< of buffers, each once; `by_shape()`: `bytes_at`

@@ -3,8 +3,10 @@
 /// check_plan() for the least and the largest sizes; a sweep over positions compares neighbours in the order
 /// of the stacking with its pairs; formulas are compared value by value.
 
+#include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
+#include <sublet/checking/detail/stacked_classes.hpp>
 #include <sublet/checking/detail/step_order.hpp>
 #include <sublet/checking/internal/places.hpp>
 #include <sublet/core/internal/facts.hpp>
@@ -34,14 +36,19 @@ public:
         if (is_foreign() || !is_stacking())
             return counterexample{.what = fault::foreign_plan, .at_shape = least_};
         for (shape const& s : {least_, most_})
-            if (verdict valid = check_plan(program_, plan_.at(s), options_.at(s)); !valid) {
+            if (verdict valid = check_at(s); !valid) {
                 valid.error().at_shape = s;
                 return valid.error();
             }
         plan_requirements const required = derive_requirements(program_, options_.at(most_));
+        if (auto fact = moved_pin(required)) return fact;
         if (auto fact = open_size(required)) return fact;
         if (auto fact = misaligned(required)) return fact;
         if (auto fact = open_view(required)) return fact;
+        if (plan_.valid_for == program_reading::concurrent) {
+            if (auto fact = open_schedule(required)) return fact;
+            return too_high();
+        }
         if (auto fact = open_pair(required)) return fact;
         if (auto fact = moved_write(required)) return fact;
         if (auto fact = missing_pair(required)) return fact;
@@ -49,10 +56,19 @@ public:
     }
 
 private:
+    [[nodiscard]] verdict check_at(shape const& s) const
+    {
+        if (plan_.valid_for == program_reading::concurrent)
+            return check_concurrent_plan(program_, plan_.at(s), options_.at(s));
+        return check_plan(program_, plan_.at(s), options_.at(s));
+    }
+
     static constexpr std::uint32_t no_layer = ~std::uint32_t{0};
 
     bool is_foreign() const
     {
+        if (plan_.valid_for != options_.valid_for || plan_.handoffs != options_.handoffs) return true;
+        if (plan_.valid_for == program_reading::concurrent && !plan_.order.empty()) return true;
         if (plan_.dims.size() != options_.dims.size() || plan_.buffer_of.size() != program_.values())
             return true;
         for (std::size_t d = 0; d != plan_.dims.size(); ++d)
@@ -125,6 +141,23 @@ private:
                 .what = fault::outside_arena,
                 .of = counterexample::place{.value = v, .pool = plan_.buffers[plan_.buffer_of[v]].pool},
                 .at_shape = shape{}};
+        }
+        return std::nullopt;
+    }
+
+    /// A buffer is pinned where its values are.
+    std::optional<counterexample> moved_pin(plan_requirements const& required) const
+    {
+        for (value_id v = 0; v != plan_.buffer_of.size(); ++v) {
+            if (plan_.buffer_of[v] == no_buffer || required.root[v] != v) continue;
+            symbolic_plan::buffer const& b = plan_.buffers[plan_.buffer_of[v]];
+            if (required.pinned[v] != no_offset && required.pinned[v] != b.pinned)
+                return counterexample{.what = fault::off_pin,
+                                      .of = counterexample::place{.value = v,
+                                                                  .pool = b.pool,
+                                                                  .begin = b.pinned,
+                                                                  .needed = required.pinned[v]},
+                                      .at_shape = shape{}};
         }
         return std::nullopt;
     }
@@ -258,6 +291,61 @@ private:
         return fact;
     }
 
+    /// The order of the steps: the one that all shapes have, in which a view with an open place or size shares
+    /// bytes with none; or one that has every wait of some shape, in which it is all of its storage.
+    step_order order_of_shapes(plan_requirements& required, bool has_all_waits) const
+    {
+        for (value_id v = 0; v != bytes_.size(); ++v) {
+            value_id const r = required.root[v];
+            formula const place = plan_.offset_in_root.empty() ? formula{} : plan_.offset_in_root[v];
+            bool const is_open = !place.is_constant() || !bytes_[v].is_constant();
+            bool const is_all = v == r || (place == formula{} && bytes_[v] == bytes_[r]);
+            bool const has_none = bytes_[v] == formula{};
+            if (is_all || (has_all_waits && (is_open || has_none))) { // more than any other view
+                required.bytes[v] = bytes_[r].is_known() ? no_size - 1 : no_size;
+                required.offset_in_root[v] = 0;
+            } else if (is_open) {
+                required.bytes[v] = 0;
+                if (!place.is_constant()) required.offset_in_root[v] = 0;
+            }
+        }
+        return order_of_steps(program_, required, plan_.handoffs);
+    }
+
+    /// For every schedule: in the order that all shapes have, classes are touched one after the other, or lie
+    /// above each other.
+    std::optional<counterexample> open_schedule(plan_requirements required) const
+    {
+        plan_requirements strict = required;
+        step_order const of_all_waits = order_of_shapes(strict, true);
+        step_order const order = order_of_shapes(required, false);
+        for (step_order const* its : {&of_all_waits, &order}) {
+            if (!its->fault) continue;
+            counterexample fact = *its->fault;
+            fact.schedule = its->cycle;
+            fact.at_shape = shape{};
+            return fact;
+        }
+        memory_plan joined; // of each buffer
+        joined.buffer_of = plan_.buffer_of;
+        for (symbolic_plan::buffer const& b : plan_.buffers)
+            joined.buffers.push_back({b.root, b.life, 1, 1, b.pool, 0});
+        std::vector<sort_key> proved; // {roots of operand and result, step}
+        for (overwrite o : program_.overwrites())
+            if (options_.in_place && (plan_.offset_in_root.empty() ||
+                                      are_equal(plan_.offset_in_root[o.in], plan_.offset_in_root[o.out])))
+                proved.push_back(
+                    {std::uint64_t{required.root[o.in]} << 32 | required.root[o.out], o.step, 0});
+        sort_by_key(proved);
+        stacked_classes const classes(program_, required, order, joined);
+        clashing_classes found = classes.joined([&](step_id s, value_id u, value_id v) {
+            return is_listed(proved, sort_key{std::uint64_t{u} << 32 | v, s, 0});
+        });
+        if (!found) found = classes.apart(plan_.stack);
+        if (!found) return std::nullopt;
+        return clash(found->first, found->second, no_position);
+    }
+
     /// Where a buffer begins, it is in pairs with the next ones below and above it.
     std::optional<counterexample> missing_pair(plan_requirements const& required) const
     {
@@ -295,31 +383,31 @@ private:
                     if (other == active.none || by_rank[other].key != by_rank[its].key) continue;
                     sort_key const &low = by_rank[smaller(other, its)], &high = by_rank[larger(other, its)];
                     if (is_listed(pairs, sort_key{high.tie, low.tie, 0})) continue;
-                    return clash(buffer_id{low.id}, buffer_id{high.id}, begins[k].key);
+                    return clash(plan_.buffers[buffer_id{low.id}].root,
+                                 plan_.buffers[buffer_id{high.id}].root, position_id::of(begins[k].key));
                 }
             }
         }
         return std::nullopt;
     }
 
-    /// Two buffers without a pair; or what is wrong for a shape in the middle, since nothing is at the ends.
-    counterexample clash(buffer_id low, buffer_id high, std::uint64_t when) const
+    /// Two values without a pair; or what is wrong for a shape in the middle, since nothing is at the ends.
+    counterexample clash(value_id a, value_id b, position_id when) const
     {
         shape middle = least_;
         for (std::size_t d = 0; d != middle.size(); ++d) {
             byte_count const stride = options_.dims[d].stride;
             middle[d] += (most_[d] - least_[d]) / stride / 2 * stride;
         }
-        if (verdict valid = check_plan(program_, plan_.at(middle), options_.at(middle)); !valid) {
+        if (verdict valid = check_at(middle); !valid) {
             valid.error().at_shape = middle;
             return valid.error();
         }
-        value_id const a = plan_.buffers[low].root, b = plan_.buffers[high].root;
         return counterexample{.what = fault::clash,
                               .of = counterexample::overlap{.value = smaller(a, b),
                                                             .other = larger(a, b),
-                                                            .position = position_id::of(when),
-                                                            .pool = plan_.buffers[low].pool},
+                                                            .position = when,
+                                                            .pool = plan_.buffers[plan_.buffer_of[a]].pool},
                               .at_shape = shape{}};
     }
 

@@ -99,8 +99,9 @@ private:
         if (why_.what == fault::overwritten) return overwrite(o);
         values(o.value, o.other);
         if (o.begin == o.end && why_.at_shape) {
-            out_ << " are both alive at position " << o.position << ", and nothing keeps them apart in pool "
-                 << o.pool;
+            if (o.position == no_position) out_ << " are both alive in some schedule";
+            else out_ << " are both alive at position " << o.position;
+            out_ << ", and nothing keeps them apart in pool " << o.pool;
             return;
         }
         if (o.begin == o.end) {

@@ -115,7 +115,9 @@ SUBLET_DECL memory_plan symbolic_plan::at(shape_view one) const
     symbolic_plan::places now;
     place(one, now);
     memory_plan plan;
+    plan.valid_for = valid_for;
     plan.order = order;
+    plan.handoffs = handoffs;
     plan.unsized = unsized;
     plan.arena_bytes = now.at.bytes;
     table<buffer_id, buffer_id> kept(buffers.size(), no_buffer); // those with bytes
@@ -207,9 +209,10 @@ SUBLET_DECL bool symbolic_plan::is_equal(symbolic_plan const& other) const
         if (dims[d].least != other.dims[d].least || dims[d].most != other.dims[d].most ||
             dims[d].stride != other.dims[d].stride)
             return false;
-    return order == other.order && buffers == other.buffers && buffer_of == other.buffer_of &&
-           sizes == other.sizes && stack == other.stack && most_bytes == other.most_bytes &&
-           unsized == other.unsized && offset_in_root == other.offset_in_root;
+    return valid_for == other.valid_for && order == other.order && handoffs == other.handoffs &&
+           buffers == other.buffers && buffer_of == other.buffer_of && sizes == other.sizes &&
+           stack == other.stack && most_bytes == other.most_bytes && unsized == other.unsized &&
+           offset_in_root == other.offset_in_root;
 }
 
 } // namespace sublet

@@ -26,6 +26,7 @@
 #include <sublet/checking/impl/conflict_scan.ipp>
 #include <sublet/checking/impl/fits.ipp>
 #include <sublet/checking/impl/places.ipp>
+#include <sublet/checking/impl/stacked_classes.ipp>
 #include <sublet/checking/impl/stackings.ipp>
 #include <sublet/checking/impl/step_order.ipp>
 #include <sublet/checking/impl/stream_clocks.ipp>

@@ -17,6 +17,7 @@
 #include <sublet/planning/impl/first_touches.ipp>
 #include <sublet/planning/impl/flow_bounds.ipp>
 #include <sublet/planning/impl/flow_lives.ipp>
+#include <sublet/planning/impl/in_every_schedule.ipp>
 #include <sublet/planning/impl/insert_spills.ipp>
 #include <sublet/planning/impl/least_load.ipp>
 #include <sublet/planning/impl/pack_in_place.ipp>

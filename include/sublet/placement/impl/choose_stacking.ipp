@@ -26,10 +26,10 @@ public:
         }
     };
 
-    pool_stacking(unsized_buffers const& all, pool_id pool, std::vector<stacked_sample> const& samples,
-                  stacking_options const& options)
-        : all_(all), pool_(pool), options_(options), samples_(samples), members_(members_of(all, pool)),
-          stacker_(all, members_)
+    pool_stacking(unsized_buffers const& all, stacked_reading& reading, pool_id pool,
+                  std::vector<stacked_sample> const& samples, stacking_options const& options)
+        : all_(all), reading_(reading), pool_(pool), options_(options), samples_(samples),
+          members_(members_of(all, pool))
     {
         for (stacked_sample const& sample : samples) {
             placement::pool_result const& own = sample.own.pools[pool];
@@ -80,8 +80,8 @@ public:
                 for (unsigned tries = 0; tries != 8; ++tries) {
                     std::size_t const i =
                         random_below(path_.size() + 1); // above path_[i], below path_[i - 1]
-                    bool const is_on_it = i != path_.size() && conflict(moved, path_[i]);
-                    if (is_on_it && i != 0 && conflict(moved, path_[i - 1])) continue;
+                    bool const is_on_it = i != path_.size() && reading_.conflict(moved, path_[i]);
+                    if (is_on_it && i != 0 && reading_.conflict(moved, path_[i - 1])) continue;
                     std::size_t const at = i == path_.size() ? place_[path_[i - 1]] : place_[path_[i]] + 1;
                     to = at > from ? at - 1 : at;
                     break;
@@ -143,8 +143,8 @@ private:
 
     bool take_if_better(ids const& order, bool or_equal = false)
     {
-        stacker_.stack(order, next_);
-        placed_ += 4 * order.size(); // that takes as long as some heights
+        reading_.stack(order, next_);
+        placed_ += reading_.work_of_stacking(order.size());
         std::uint64_t worst = 0, sum = 0;
         std::size_t at = worst_sample_;
         for (std::size_t i = 0; i != samples_.size(); ++i) {
@@ -187,36 +187,7 @@ private:
                 if (below == no_buffer || top(under) > top(below)) below = under;
             b = below;
         }
-        find_strangers(sample);
-    }
-    /// Those of the path that are not live where most of its bytes are: without them it is no higher than the
-    /// bound.
-    void find_strangers(stacked_sample const& sample)
-    {
-        std::vector<sort_key> ends; // ends of lives come before begins
-        for (buffer_id b : path_) {
-            live_range const life = all_.ranges[all_.first_range[b]];
-            ends.push_back({life.first, 1, b});
-            ends.push_back({life.last, 0, b});
-        }
-        sort_by_key(ends);
-        byte_count live = 0, most = 0;
-        std::uint64_t where = 0;
-        for (sort_key const& at : ends) {
-            byte_count const size = sample.size[buffer_id{at.id}];
-            live = at.tie != 0 ? live + size : live - size;
-            if (live > most) most = live, where = at.key;
-        }
-        strangers_.clear();
-        for (buffer_id b : path_) {
-            live_range const life = all_.ranges[all_.first_range[b]];
-            if (where < life.first || where >= life.last) strangers_.push_back(b);
-        }
-    }
-    bool conflict(buffer_id a, buffer_id b) const
-    {
-        live_range const x = all_.ranges[all_.first_range[a]], y = all_.ranges[all_.first_range[b]];
-        return x.first < y.last && y.first < x.last;
+        reading_.list_strangers(path_, sample.size, strangers_);
     }
     std::size_t random_below(std::size_t n)
     {
@@ -225,11 +196,11 @@ private:
     }
 
     unsized_buffers const& all_;
+    stacked_reading& reading_;
     pool_id const pool_;
     stacking_options const& options_;
     std::vector<stacked_sample> const& samples_;
     ids const members_;
-    buffer_stacker stacker_;
     std::vector<byte_count> goal_; // by sample
     stacking best_, next_;
     ids best_order_;
@@ -243,21 +214,64 @@ private:
     std::uint64_t random_ = 1;
 };
 
-/// The buffers with the sizes of a sample.
-[[nodiscard]] SUBLET_DECL placement_problem problem_of(unsized_buffers const& buffers,
-                                                       std::vector<byte_count> const& size)
+SUBLET_DECL placement in_one_order::place(std::vector<byte_count> const& size)
 {
     placement_problem problem;
-    for (buffer_id b = 0; b != buffers.layers.size(); ++b) {
-        stacking::layer const& its = buffers.layers[b];
-        problem.buffers.push_back({.life = buffers.ranges[buffers.first_range[b]],
+    for (buffer_id b = 0; b != all_.layers.size(); ++b) {
+        stacking::layer const& its = all_.layers[b];
+        problem.buffers.push_back({.life = life(b),
                                    .size = size[b],
                                    .alignment = its.alignment,
                                    .pool = its.pool,
                                    .pinned = its.pinned});
     }
-    problem.pools.resize(buffers.pools);
-    return problem;
+    problem.pools.resize(all_.pools);
+    return pack(problem, how_);
+}
+
+SUBLET_DECL byte_count in_one_order::least_bytes(pool_id pool, std::vector<byte_count> const& size)
+{
+    change_.assign(change_.size(), 0);
+    for (buffer_id b = 0; b != all_.layers.size(); ++b) {
+        if (all_.layers[b].pool != pool) continue;
+        if (change_.size() <= life(b).last) change_.resize(std::size_t{life(b).last} + 1, 0);
+        change_[life(b).first] += size[b];
+        change_[life(b).last] -= size[b]; // sums wrap around
+    }
+    byte_count live = 0, most = 0;
+    for (byte_count change : change_) most = larger(most, live += change);
+    return most;
+}
+
+SUBLET_DECL void in_one_order::stack(std::vector<buffer_id> const& order, stacking& result)
+{
+    pool_id const pool = all_.layers[order.front()].pool;
+    if (!stacker_ || pool != pool_) stacker_.emplace(all_, order);
+    pool_ = pool;
+    stacker_->stack(order, result);
+}
+
+SUBLET_DECL bool in_one_order::conflict(buffer_id a, buffer_id b) const { return overlaps(life(a), life(b)); }
+
+SUBLET_DECL void in_one_order::list_strangers(std::vector<buffer_id> const& path,
+                                              std::vector<byte_count> const& size,
+                                              std::vector<buffer_id>& result) const
+{
+    std::vector<sort_key> ends; // ends of lives come before begins
+    for (buffer_id b : path) {
+        ends.push_back({life(b).first, 1, b});
+        ends.push_back({life(b).last, 0, b});
+    }
+    sort_by_key(ends);
+    byte_count live = 0, most = 0;
+    std::uint64_t where = 0;
+    for (sort_key const& at : ends) {
+        live = at.tie != 0 ? live + size[at.id] : live - size[at.id];
+        if (live > most) most = live, where = at.key;
+    }
+    result.clear();
+    for (buffer_id b : path)
+        if (where < life(b).first || where >= life(b).last) result.push_back(b);
 }
 
 /// Sizes in which each sample has the same weight.
@@ -274,21 +288,21 @@ private:
     return mixed;
 }
 
-SUBLET_DECL stacking choose_stacking(unsized_buffers const& buffers, std::vector<stacked_sample>& samples,
-                                     stacking_options const& options, stacking const& from)
+SUBLET_DECL stacking choose_stacking(unsized_buffers const& buffers, stacked_reading& reading,
+                                     std::vector<stacked_sample>& samples, stacking_options const& options,
+                                     stacking const& from)
 {
     for (stacked_sample& sample : samples)
-        if (sample.own.pools.empty()) sample.own = pack(problem_of(buffers, sample.size), options.packing);
+        if (sample.own.pools.empty()) sample.own = reading.place(sample.size);
     std::optional<placement> mixture;
-    if (samples.size() > 2)
-        mixture = pack(problem_of(buffers, mixture_of(buffers, samples)), options.packing);
+    if (samples.size() > 2) mixture = reading.place(mixture_of(buffers, samples));
     stacking result;
     result.pools = buffers.pools;
     table<pool_id, unsigned char> is_used(buffers.pools, 0);
     for (stacking::layer const& its : buffers.layers) is_used[its.pool] = 1;
     for (pool_id p = 0; p != buffers.pools; ++p) {
         if (is_used[p] == 0) continue;
-        pool_stacking pool(buffers, p, samples, options);
+        pool_stacking pool(buffers, reading, p, samples, options);
         if (!from.order.empty()) pool.offer(from);
         for (stacked_sample const& sample : samples) pool.offer(sample.own);
         if (mixture) pool.offer(*mixture);

@@ -3,6 +3,7 @@
 /// plan_symbolic(): buffers as for the largest shape, pairs of sizes that are proved to be equal only, and a
 /// stacking of these buffers that is low for the samples.
 
+#include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/internal/listed_steps.hpp>
 #include <sublet/analysis/internal/unclear.hpp>
 #include <sublet/analysis/lifetimes.hpp>
@@ -18,6 +19,8 @@
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/internal/choose_stacking.hpp>
 #include <sublet/plan_symbolic.hpp>
+#include <sublet/planning/detail/concurrent_bounds.hpp>
+#include <sublet/planning/detail/in_every_schedule.hpp>
 #include <sublet/planning/detail/planned_buffers.hpp>
 #include <sublet/planning/detail/sampled_shapes.hpp>
 #include <sublet/planning/detail/stack_for_shapes.hpp>
@@ -154,6 +157,30 @@ open_view(symbolic_values const& values, symbolic_options const& options, std::v
     return std::nullopt;
 }
 
+/// Accesses of one storage that share bytes for every shape: of a view with an open place or size, none; or
+/// those that may share bytes for some: it is all of its storage.
+SUBLET_DECL dependence_options dependences_of(symbolic_options const& options, symbolic_values const& values,
+                                              bool for_some = false)
+{
+    table<value_id, byte_count> bytes, begin;
+    table<value_id, value_id> root = values.root; // each view is one of its root
+    for (value_id v = 0; v != root.size(); ++v) {
+        formula const &its = values.bytes[v], &place = values.in_root[v];
+        bool const is_open = !place.is_constant() || !its.is_constant();
+        bool const is_whole = root[v] == v || (place == formula{} && its == values.bytes[root[v]]) ||
+                              (for_some && (is_open || its == formula{}));
+        if (root[v] == v) root[v] = no_value;
+        bytes.push_back(is_whole ? no_size : is_open ? 0 : its.at({}));
+        begin.push_back(is_whole || is_open ? 0 : place.at({}));
+    }
+    return {.role = options.role,
+            .handoffs = options.handoffs,
+            .alias_of = std::move(root),
+            .view_offset = std::move(begin),
+            .bytes = std::move(bytes),
+            .listed = options.order};
+}
+
 /// What an order may not move: of a view with an open place or size, all bytes of its storage.
 SUBLET_DECL lifetimes_options lifetimes_of(symbolic_options const& options, symbolic_values const& values)
 {
@@ -204,11 +231,11 @@ private:
 };
 
 /// Lists the buffers that need storage in the plan; `external` gets the roots of storage that is not planned.
-SUBLET_DECL std::optional<counterexample> list_symbolic(snapshot const& p, symbolic_options const& options,
-                                                        symbolic_values const& values,
-                                                        live_ranges const& lives,
-                                                        std::vector<shape> const& samples,
-                                                        symbolic_plan& plan, std::vector<value_id>& external)
+/// `any_order`: of every schedule.
+SUBLET_DECL std::optional<counterexample>
+list_symbolic(snapshot const& p, symbolic_options const& options, symbolic_values const& values,
+              live_ranges const& lives, dependence_graph const* any_order, std::vector<shape> const& samples,
+              symbolic_plan& plan, std::vector<value_id>& external)
 {
     plan_options largest = options.at(samples.back());
     table<value_id, byte_count> bytes = largest.bytes.tabulate(p.values(), "bytes");
@@ -229,8 +256,9 @@ SUBLET_DECL std::optional<counterexample> list_symbolic(snapshot const& p, symbo
             return are_equal(a, b) && are_equal(values.in_root[in], values.in_root[out]);
         };
         snapshot const paired(program_of_pairs<decltype(holds_always)>{p, holds_always});
-        table =
-            take_in_place(paired, steps_in_order(p, options.order), std::move(table), in_place_fit::equal);
+        table = any_order != nullptr ? take_in_place(paired, *any_order, std::move(table))
+                                     : take_in_place(paired, steps_in_order(p, options.order),
+                                                     std::move(table), in_place_fit::equal);
     }
     sublet::table<buffer_id, buffer_id> planned(table.buffers.size(), no_buffer);
     formula_numbers numbers(plan.sizes, samples);
@@ -368,6 +396,11 @@ SUBLET_DECL void expect_valid(symbolic_options const& options)
         SUBLET_EXPECTS(
             options.pools[p].largest_block == no_limit,
             "sublet: pool % has a largest block, and a plan for every shape has one block in each pool", p);
+    SUBLET_EXPECTS(options.valid_for != program_reading::control_flow,
+                   "sublet: plan_flow() plans for control flow, and for one shape");
+    SUBLET_EXPECTS(options.handoffs.empty() || options.valid_for == program_reading::concurrent,
+                   "sublet: hand-offs are given, and steps in one order have none: say valid_for = "
+                   "program_reading::concurrent");
 }
 
 SUBLET_DECL planned_symbolic plan_shapes(snapshot const& p, symbolic_options const& given)
@@ -378,8 +411,11 @@ SUBLET_DECL planned_symbolic plan_shapes(snapshot const& p, symbolic_options con
     std::clock_t const begun = std::clock();
     planned_symbolic result;
     symbolic_plan& plan = result.plan;
+    bool const in_any_order = options.valid_for == program_reading::concurrent;
     plan.dims = result.figures.dims = options.dims;
-    plan.order = options.order;
+    plan.valid_for = options.valid_for;
+    if (!in_any_order) plan.order = options.order;
+    plan.handoffs = options.handoffs;
     plan.bytes_at = options.bytes_at;
     plan.buffer_of.assign(p.values(), no_buffer);
     result.figures.steps = p.steps();
@@ -394,17 +430,41 @@ SUBLET_DECL planned_symbolic plan_shapes(snapshot const& p, symbolic_options con
             result.figures.refute(std::move(unclear));
             return result;
         }
-    live_ranges const lives = lifetimes(p, lifetimes_of(options, values));
-    if (!result.figures.refute(lives) || !result.figures.refute(first_backward_edge(p, options.order)))
-        return result;
+    auto const role = options.role.tabulate(p.values(), "role");
+    live_ranges lives;
+    dependence_graph any_order;
+    if (in_any_order) {
+        any_order = dependences(p, dependences_of(options, values));
+        if (!result.figures.refute(any_order)) return result;
+        dependence_graph const with_all_waits = dependences(p, dependences_of(options, values, true));
+        if (!result.figures.refute(with_all_waits)) {
+            result.figures.error().at_shape = shape{};
+            return result;
+        }
+        lives = touch_ranges(p, role);
+    } else {
+        lives = lifetimes(p, lifetimes_of(options, values));
+        if (!result.figures.refute(lives) || !result.figures.refute(first_backward_edge(p, options.order)))
+            return result;
+    }
     plan.buffer_of.clear();
     result.figures.refute(open_view(values, options, samples.shapes));
-    if (auto refuted =
-            list_symbolic(p, options, values, lives, samples.shapes, plan, result.figures.external))
+    if (auto refuted = list_symbolic(p, options, values, lives, in_any_order ? &any_order : nullptr,
+                                     samples.shapes, plan, result.figures.external))
         if (result) result.figures.refute(std::move(refuted));
 
     std::vector<stacked_sample> sized;
-    stack_for_shapes(plan, options, samples, sized);
+    unsized_buffers const buffers = without_sizes(plan, options.pools.size());
+    if (in_any_order) {
+        SUBLET_EXPECTS(buffers.layers.size() <= in_every_schedule::few,
+                       "sublet: a plan for every shape and every schedule has % buffers, and may have %",
+                       buffers.layers.size(), in_every_schedule::few);
+        in_every_schedule reading(p, any_order, buffers, plan.buffer_of, role, options.effort);
+        stack_for_shapes(plan, buffers, reading, options, samples, sized);
+    } else {
+        in_one_order reading(buffers, pack_budgets(options.effort));
+        stack_for_shapes(plan, buffers, reading, options, samples, sized);
+    }
     auto refuted = bound_pools(plan, options, samples.shapes, sized);
     if (result) result.figures.refute(std::move(refuted));
     fill_report(result.figures, plan, samples.shapes, sized);

@@ -14,7 +14,6 @@
 
 namespace sublet::detail {
 
-/// The buffers of the plan without their sizes.
 SUBLET_DECL unsized_buffers without_sizes(symbolic_plan const& plan, std::size_t pools)
 {
     unsized_buffers made;
@@ -34,7 +33,7 @@ SUBLET_DECL unsized_buffers without_sizes(symbolic_plan const& plan, std::size_t
 /// Sizes of the buffers of a plan, and how high its stacking is, for single shapes.
 class shape_heights {
 public:
-    explicit shape_heights(symbolic_plan const& plan) : plan_(plan)
+    shape_heights(symbolic_plan const& plan, stacked_reading& reading) : plan_(plan), reading_(reading)
     {
         for (symbolic_plan::buffer const& b : plan.buffers) pools_.push_back(b.pool);
         std::sort(pools_.begin(), pools_.end());
@@ -50,53 +49,42 @@ public:
             sizes_.push_back(plan_.sizes[b.size].is_by_shape() ? plan_.bytes_at(b.root, s) : kinds_[b.size]);
         return sizes_;
     }
-    /// The height of the pool in which it exceeds the most live bytes by most, in parts of 2^20 of these.
-    [[nodiscard]] std::uint64_t parts_of_live(shape const& s)
+    /// The height of the pool in which it exceeds the bytes that are needed by most, in parts of 2^20 of
+    /// these.
+    [[nodiscard]] std::uint64_t parts_of_needed(shape const& s)
     {
         if (!plan_.stack.place(sizes_of(s), at_)) return no_limit;
         std::uint64_t worst = 0;
-        for (pool_id p : pools_) worst = larger(worst, parts_of(at_.bytes[p], live_bytes(p)));
+        for (pool_id p : pools_)
+            worst = larger(worst, parts_of(at_.bytes[p], reading_.least_bytes(p, sizes_)));
         return worst;
     }
 
 private:
-    byte_count live_bytes(pool_id pool)
-    {
-        change_.assign(change_.size(), 0);
-        for (buffer_id b = 0; b != plan_.buffers.size(); ++b) {
-            symbolic_plan::buffer const& its = plan_.buffers[b];
-            if (its.pool != pool) continue;
-            if (change_.size() <= its.life.last) change_.resize(std::size_t{its.life.last} + 1, 0);
-            change_[its.life.first] += sizes_[+b];
-            change_[its.life.last] -= sizes_[+b]; // sums wrap around
-        }
-        byte_count live = 0, most = 0;
-        for (byte_count change : change_) most = larger(most, live += change);
-        return most;
-    }
-
     symbolic_plan const& plan_;
-    std::vector<pool_id> pools_;                     // with buffers, ascending
-    std::vector<byte_count> kinds_, sizes_, change_; // by formula, buffer and position
+    stacked_reading& reading_;
+    std::vector<pool_id> pools_;            // with buffers, ascending
+    std::vector<byte_count> kinds_, sizes_; // by formula and buffer
     stacking::offsets at_;
 };
 
 /// Finds shapes for which a stacking is high.
 class high_shapes {
 public:
-    high_shapes(symbolic_plan const& plan, sampled_shapes const& samples, std::uint64_t budget)
-        : plan_(plan), samples_(samples), left_(budget)
+    high_shapes(symbolic_plan const& plan, stacked_reading& reading, sampled_shapes const& samples,
+                std::uint64_t budget)
+        : plan_(plan), samples_(samples), left_(budget), heights_(plan, reading)
     {
     }
 
     [[nodiscard]] shape_heights& heights() { return heights_; }
 
     /// Of the next 128 of the sequence, the one for which it is highest, and from there uphill; none if it is
-    /// at most 0.1 % above the live bytes for each of them.
+    /// at most 0.1 % above the bytes that are needed for each of them.
     [[nodiscard]] std::optional<shape> next()
     {
         most_ = (std::uint64_t{1} << 20) + (std::uint64_t{1} << 10);
-        for (shape const& sample : samples_.shapes) most_ = larger(most_, heights_.parts_of_live(sample));
+        for (shape const& sample : samples_.shapes) most_ = larger(most_, heights_.parts_of_needed(sample));
         highest_.reset();
         for (unsigned i = 0; i != 128; ++i) consider(spread_shape(plan_.dims, ++number_));
         if (highest_) climb();
@@ -121,7 +109,7 @@ private:
     {
         if (left_ < plan_.buffers.size()) return;
         left_ -= plan_.buffers.size();
-        std::uint64_t const parts = heights_.parts_of_live(one);
+        std::uint64_t const parts = heights_.parts_of_needed(one);
         if (parts <= most_) return;
         if (std::find(samples_.shapes.begin(), samples_.shapes.end(), one) != samples_.shapes.end()) return;
         most_ = parts;
@@ -131,24 +119,22 @@ private:
     symbolic_plan const& plan_;
     sampled_shapes const& samples_;
     std::uint64_t left_; // buffers that are placed
-    shape_heights heights_{plan_};
+    shape_heights heights_;
     std::uint32_t number_ = 0; // in the sequence
     std::uint64_t most_ = 0;
     std::optional<shape> highest_;
 };
 
-SUBLET_DECL void stack_for_shapes(symbolic_plan& plan, symbolic_options const& options,
+SUBLET_DECL void stack_for_shapes(symbolic_plan& plan, unsized_buffers const& buffers,
+                                  stacked_reading& reading, symbolic_options const& options,
                                   sampled_shapes& samples, std::vector<stacked_sample>& sized)
 {
     bool const by_worst = options.goal == symbolic_options::goal_kind::worst;
-    stacking_options how{.goal = options.goal,
-                         .packing = pack_budgets(options.effort),
-                         .restacked = options.effort.of(4'000'000)};
-    high_shapes high(plan, samples, how.restacked / 4);
+    stacking_options const how{.goal = options.goal, .restacked = options.effort.of(4'000'000)};
+    high_shapes high(plan, reading, samples, how.restacked / 4);
     for (std::size_t i = 0; i != samples.shapes.size(); ++i)
         sized.push_back({.size = high.heights().sizes_of(samples.shapes[i]), .weight = samples.weights[i]});
-    unsized_buffers const buffers = without_sizes(plan, options.pools.size());
-    plan.stack = choose_stacking(buffers, sized, how);
+    plan.stack = choose_stacking(buffers, reading, sized, how);
     for (unsigned round = 0, low = 0; by_worst && !options.dims.empty() && round != 16 && low != 2; ++round) {
         std::optional<shape> one = high.next();
         low = one ? 0 : low + 1;
@@ -156,7 +142,7 @@ SUBLET_DECL void stack_for_shapes(symbolic_plan& plan, symbolic_options const& o
         sized.insert(sized.end() - 1, {.size = high.heights().sizes_of(*one), .weight = 1});
         samples.shapes.insert(samples.shapes.end() - 1, std::move(*one));
         samples.weights.insert(samples.weights.end() - 1, 1);
-        plan.stack = choose_stacking(buffers, sized, how, plan.stack);
+        plan.stack = choose_stacking(buffers, reading, sized, how, plan.stack);
     }
 }
 

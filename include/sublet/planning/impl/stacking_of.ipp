@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 /// Buffers are sorted by their offsets. In one order and along paths a sweep over positions finds the
-/// neighbours; for every schedule each buffer looks for those below it that no other one below it conflicts
-/// with.
+/// neighbours; for every schedule they are stacked by pairs.
 
 #include <sublet/analysis/dependences.hpp>
-#include <sublet/analysis/internal/concurrent_lifetimes.hpp>
-#include <sublet/analysis/internal/conflict_ranges.hpp>
 #include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/internal/said_views.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/internal/stack_buffers.hpp>
+#include <sublet/planning/detail/in_every_schedule.hpp>
 #include <sublet/planning/stacking_of.hpp>
 
 #include <cstddef>
@@ -57,34 +55,6 @@ SUBLET_DECL std::vector<buffer_id> from_below(memory_plan const& plan)
     return order;
 }
 
-/// By pairs, each buffer against those below it.
-SUBLET_DECL stacking stack_pairs(unsized_buffers const& all, std::vector<buffer_id> const& order,
-                                 concurrent_live_ranges const& lives, conflict_ranges const& conflicts)
-{
-    auto conflict = [&](buffer_id a, buffer_id b) {
-        return !reusable_by(conflicts, lives, a, b) && !reusable_by(conflicts, lives, b, a);
-    };
-    stacking made;
-    made.pools = all.pools;
-    std::vector<buffer_id> below; // of the current buffer
-    for (std::size_t i = 0; i != order.size(); ++i) {
-        stacking::layer its = all.layers[order[i]];
-        its.buffer = order[i];
-        its.first_below = static_cast<std::uint32_t>(made.below.size());
-        below.clear();
-        for (std::size_t k = i; k-- != 0;) {
-            buffer_id const under = order[k];
-            if (all.layers[under].pool != its.pool || !conflict(under, its.buffer)) continue;
-            bool follows = false;
-            for (buffer_id other : below) follows = follows || conflict(under, other);
-            if (!follows) below.push_back(under);
-        }
-        made.below.insert(made.below.end(), below.rbegin(), below.rend());
-        made.order.push_back(its);
-    }
-    return made;
-}
-
 /// By neighbours at each position.
 SUBLET_DECL stacking stack_ranges(unsized_buffers const& all, std::vector<buffer_id> const& order)
 {
@@ -113,9 +83,9 @@ SUBLET_DECL stacking stacking_of(snapshot const& p, memory_plan const& plan, pla
         dependence_graph const g = dependences(p, detail::dependences_of(options, plan.handoffs));
         SUBLET_EXPECTS(bool{g}, "sublet: the steps of a plan for every schedule wait for themselves");
         auto const role = options.role.tabulate(p.values(), "role");
-        detail::concurrent_live_ranges const lives =
-            detail::concurrent_lifetimes(p, g, plan.buffers.size(), plan.buffer_of, role);
-        return detail::stack_pairs(buffers, order, lives, detail::find_conflict_ranges(g, lives));
+        stacking made;
+        detail::in_every_schedule(p, g, buffers, plan.buffer_of, role, options.effort).stack(order, made);
+        return made;
     }
     for (memory_plan::placed_buffer const& b : plan.buffers) {
         buffers.ranges.push_back(b.life);
