@@ -2,7 +2,7 @@
 // cases: 3
 // SPDX-License-Identifier: BSL-1.0
 
-// An executor for every shape takes the arena of a shape; on threads there is none.
+// An executor for every shape takes the arena of a shape.
 #include <sublet/execution.hpp>
 #include <sublet/plan_symbolic.hpp>
 
@@ -17,7 +17,7 @@ int main()
 #elif CASE == 2
     sublet::cpu_executor executor{program, any_shape, memory, kernel};
 #elif CASE == 3
-    sublet::thread_executor executor{program, any_shape, memory.at(1), kernel};
+    sublet::thread_executor executor{program, any_shape, sublet::recycle{}, kernel};
 #else
     sublet::cpu_executor executor{program, any_shape, memory.at(1), kernel};
 #endif

@@ -10,9 +10,11 @@
 #include "affine_bytes.hpp"
 
 #include <sublet/execution/cpu.hpp>
+#include <sublet/execution/streams.hpp>
 #include <sublet/execution/threads.hpp>
 #include <sublet/listing.hpp>
 #include <sublet/plan_symbolic.hpp>
+#include <sublet/testing/simulated_device.hpp>
 #include <sublet/testing/synthetic.hpp>
 
 #include <doctest/doctest.h>
@@ -90,7 +92,8 @@ executor executor_for(Memory& memory, symbolic_options const& options, byte_coun
 {
     return {chain, options.at(batch), memory.at(batch), synthetic_kernel{}, {.check = check}};
 }
-std::uint64_t result_of(executor& run, unsigned seed)
+template <class Executor>
+std::uint64_t result_of(Executor& run, unsigned seed)
 {
     fill_noise(run.input(0), seed);
     run.run();
@@ -497,6 +500,71 @@ TEST_CASE("the proof of a plan for every shape is that of the executor, and may 
     run.set_shape(3);
     (void)run.input(0);
     CHECK_THROWS_AS(run.run(), clobbered_value);
+}
+
+TEST_CASE("threads and streams take any shape of a plan for every schedule, and keep their waits")
+{
+    //   a ─► b, c ─► d        a is an input, d is an output
+    snapshot const fork = op_list(4, {{0}, {0}, {1, 2}}, {{1}, {2}, {3}});
+    symbolic_options options = chain_options(10, 8);
+    auto const in_order = plan_symbolic(fork, options);
+    growing_arena memory_of_one(in_order);
+    CHECK_THROWS_WITH_AS(
+        thread_executor<synthetic_kernel>(fork, options, memory_of_one.at(2), synthetic_kernel{}),
+        "sublet: the plan for every shape is for steps in one order, and threads run one for every schedule: "
+        "plan with valid_for = program_reading::concurrent",
+        precondition_error);
+    simulated_device device;
+    auto with_handoff = [&](growing_arena& memory, handoff h) {
+        stream_executor(device, fork, options, memory.at(2), synthetic_kernel{}, {.handoffs = {h}});
+    };
+    CHECK_THROWS_AS(with_handoff(memory_of_one, {9, 0}), precondition_error);
+    CHECK_NOTHROW(with_handoff(memory_of_one, {0, 1}));
+    options.valid_for = program_reading::concurrent;
+    CHECK_THROWS_AS(thread_executor<synthetic_kernel>(fork, options, memory_of_one.at(2), synthetic_kernel{}),
+                    unsound_plan); // one for one order
+    auto const planned = plan_symbolic(fork, options);
+    growing_arena memory(planned), of_streams(planned);
+    thread_executor<synthetic_kernel> threads(fork, options, memory.at(1), synthetic_kernel{},
+                                              {.workers = 2});
+    CHECK_THROWS_AS(with_handoff(memory, {9, 0}), precondition_error);
+    CHECK_NOTHROW(with_handoff(memory, {1, 0}));
+    stream_executor streams(device, fork, options, of_streams.at(1), synthetic_kernel{}, {.streams = 2});
+    CHECK(streams.schedule().streams == 2);
+    std::size_t const waits = threads.waits().list.size();
+    for (byte_count const n : {8u, 1u, 3u}) {
+        executor unplanned(fork, options.at(n), no_plan{}, synthetic_kernel{});
+        auto const expected = result_of(unplanned, 4);
+        threads.set_shape(n);
+        CHECK(result_of(threads, 4) == expected);
+        streams.set_shape(n);
+        CHECK(result_of(streams, 4) == expected);
+        CHECK(threads.waits().list.size() == waits);
+    }
+    // A read of a view waits for a write through another one, if they have bytes in common for some shape.
+    auto const rows = sequence(3, 3, [](step_id step, effect_sink& s) {
+        if (step == 0) return s.def(0);
+        s.view(+step);
+        if (step == 1) s.write(1);
+        else s.use(2);
+    });
+    symbolic_options open{.bytes = {72, 8, 8},
+                          .dims = batches(9),
+                          .alias_of = {-1, 0, 0},
+                          .view_offset = {formula{}, 8, 8 * symbol(0) - 8},
+                          .valid_for = program_reading::concurrent};
+    growing_arena memory_of_rows(plan_symbolic(rows, open));
+    for (byte_count const n : {1u, 2u}) {
+        thread_executor<synthetic_kernel> run(rows, open, memory_of_rows.at(n), synthetic_kernel{});
+        REQUIRE(run.waits().list.size() == 2); // 0 before 1 before 2
+        CHECK(run.waits().list[1].from == 1);
+    }
+    symbolic_plan clashing = planned.plan; // nothing is below anything
+    clashing.stack.below.clear();
+    for (stacking::layer& its : clashing.stack.order) its.first_below = 0;
+    growing_arena wrong(clashing);
+    CHECK_THROWS_AS(thread_executor<synthetic_kernel>(fork, options, wrong.at(2), synthetic_kernel{}),
+                    unsound_plan);
 }
 
 TEST_CASE("of a listing an executor for every shape takes what its planner takes, and finds values by handle")

@@ -4,6 +4,7 @@
 // is compared, and what is left. A listing that fails is made smaller and printed.
 // SUBLET_ROUNDS multiplies the listings (weekly: 20), SUBLET_SEED is the first seed.
 #include <sublet/execution/cpu.hpp>
+#include <sublet/execution/growing_arena.hpp>
 #include <sublet/execution/streams.hpp>
 #include <sublet/execution/threads.hpp>
 
@@ -615,13 +616,75 @@ std::string failure_of(random_listing const& l, planner by, unsigned seed,
     });
 }
 
+/// Executors that are made once, and take one shape after another.
+class every_shape {
+public:
+    every_shape(painted_list const& list, symbolic_options options, planned_symbolic const& planned,
+                random_source& pick)
+        : program_(list.program()), options_(std::move(options)), memory_(planned), pick_(pick)
+    {
+    }
+
+    std::string differ(subject const& of, shape const& one)
+    {
+        its_.program = &of.p;
+        its_.id = of.context().id;
+        auto run = [&](auto& executor) {
+            executor.set_shape(one);
+            return difference(of.truth,
+                              run_twice(of.p, its_, executor, [&](number v) { return its_.id[v]; }));
+        };
+        bool const in_order = options_.valid_for == program_reading::sequential;
+        std::string why = said_by([&] {
+            auto const level = static_cast<executor_options::checks>(in_order ? pick_.below(4) : 0);
+            if (!host_)
+                host_.emplace(program_, options_, memory_.at(one), paint_kernel{&its_},
+                              executor_options{.check = level});
+            return run(*host_);
+        });
+        if (!why.empty()) return "on the host: " + why;
+        if (in_order) return {};
+        why = said_by([&] {
+            if (!threads_) {
+                thread_options const how{
+                    .workers = 1 + pick_.below(3), .policy = queue_policy::random, .seed = pick_.wide()};
+                threads_.emplace(program_, options_, memory_.at(one), paint_kernel{&its_}, how);
+            }
+            return run(*threads_);
+        });
+        if (!why.empty()) return "on threads: " + why;
+        if (has_pieces(of.p.words)) return {}; // a schedule of streams keeps no order of them, and is refused
+        why = said_by([&] {
+            if (!streams_)
+                streams_.emplace(device_, program_, options_, memory_.at(one), paint_kernel{&its_},
+                                 stream_options{.streams = 1 + pick_.below(4)});
+            return run(*streams_);
+        });
+        return why.empty() ? why : "on streams: " + why;
+    }
+
+private:
+    snapshot program_;
+    symbolic_options options_;
+    growing_arena memory_;
+    random_source& pick_;
+    paint_kernel::context its_;
+    simulated_device device_{
+        {.order = static_cast<simulated_options::order_kind>(pick_.below(6)), .seed = pick_.below(1000)}};
+    std::optional<cpu_executor<paint_kernel>> host_;
+    std::optional<thread_executor<paint_kernel>> threads_;
+    std::optional<stream_executor<simulated_device, paint_kernel>> streams_;
+};
+
 /// The same for a plan for every shape: each root, with its views, grows by a formula of its own.
-std::string failure_for_shapes(random_listing const& given, unsigned seed, std::size_t* planned_ones = nullptr)
+std::string failure_for_shapes(random_listing const& given, program_reading reading, unsigned seed,
+                               std::size_t* planned_ones = nullptr)
 {
     random_listing in_one_block = given; // as a plan for every shape has it
     for (pool_limits& pool : in_one_block.pools) pool.largest_block = no_limit;
     random_listing const& l = in_one_block;
-    if (!fit_to_run(l, true) || l.says_what_no_listing_can()) return {};
+    bool const in_order = reading == program_reading::sequential;
+    if (!fit_to_run(l, in_order) || l.says_what_no_listing_can()) return {};
     return said_by([&]() -> std::string {
         std::vector<dimension> const dims{{"n", 1, 5}, {"m", 1, 7, 2}};
         random_source pick{std::mt19937{seed}};
@@ -639,13 +702,22 @@ std::string failure_for_shapes(random_listing const& given, unsigned seed, std::
         });
         auto const offsets = list.by_handle([&](number v) { return l.values[v].offset * factor(v); });
         symbolic_options how{.bytes = sizes, .dims = dims};
+        how.valid_for = reading;
         how.view_offset = offsets;
         if (pick.below(3) == 0) how.goal = symbolic_options::goal_kind::mean;
+        if (!in_order && pick.below(2) == 0) {
+            plan_options const largest = symbolic_options_of(list, how).at({5, 7});
+            if (auto const ordered = plan_with_handoffs(list.program(), largest))
+                how.handoffs = ordered.plan.handoffs;
+        }
         auto const planned = plan_symbolic(list, how);
-        // With an order, a write of a view with an open place counts as one of all bytes.
+        // A view with an open place counts as all bytes: with an order a write of it, and with hand-offs of
+        // one shape a wait.
+        if (!planned && planned.error().what == fault::cycle && !how.handoffs.empty()) return {};
         if (!planned && planned.error().what == fault::write_moved && !l.order.empty()) return {};
         if (!planned) return may_not_fit(l, false) ? std::string() : printed(planned.report());
         if (planned_ones != nullptr) ++*planned_ones;
+        every_shape executors(list, symbolic_options_of(list, how), planned, pick);
         for (unsigned round = 0; round != 3; ++round) {
             shape const one{1 + pick.below(5), 1 + 2 * pick.below(4)};
             random_listing at_shape = l;
@@ -654,7 +726,7 @@ std::string failure_for_shapes(random_listing const& given, unsigned seed, std::
                 if (l.values[v].bytes != no_size) at_shape.values[v].bytes *= times;
                 at_shape.values[v].offset *= times;
             }
-            auto const p = fit_to_run(at_shape, true);
+            auto const p = fit_to_run(at_shape, in_order);
             if (!p) return "another shape is not fit to run";
             painted_list const scaled = list_of(at_shape);
             plan_options const options = scaled.options();
@@ -665,9 +737,11 @@ std::string failure_for_shapes(random_listing const& given, unsigned seed, std::
             std::string const name =
                 "for shape " + std::to_string(one[0]) + ", " + std::to_string(one[1]) + ": ";
             if (auto why = s.misplaced(plan); !why.empty()) return name + why;
-            if (auto why = s.in_order(plan, l.order.empty() ? as_listed(*p) : l.order); !why.empty())
-                return name + "in its order: " + why;
-            if (auto why = s.everywhere(arena{plan}, pick); !why.empty()) return name + why;
+            std::string const why = in_order ? s.in_order(plan, l.order.empty() ? as_listed(*p) : l.order)
+                                             : s.in_any_order(plan, pick);
+            if (!why.empty()) return name + (in_order ? "in its order: " : "") + why;
+            if (auto other = s.everywhere(arena{plan}, pick); !other.empty()) return name + other;
+            if (auto other = executors.differ(s, one); !other.empty()) return name + "set, " + other;
         }
         return {};
     });
@@ -767,11 +841,13 @@ void expect_plans(planner by, unsigned count, listing_limits const& limits = {.o
     CHECK(planned > count / 2);
 }
 
-void expect_shapes(unsigned count)
+void expect_shapes(unsigned count, program_reading reading)
 {
     std::size_t planned = 0;
-    expect_no_failure(count, {.rewrites = true}, [&](random_listing const& l, unsigned seed) {
-        return failure_for_shapes(l, seed, &planned);
+    bool const in_order = reading == program_reading::sequential;
+    listing_limits const limits{.rewrites = in_order, .orders = in_order};
+    expect_no_failure(count, limits, [&](random_listing const& l, unsigned seed) {
+        return failure_for_shapes(l, reading, seed, &planned);
     });
     if (!fuzzed.is_on) CHECK(planned > count / 3);
 }
@@ -814,7 +890,12 @@ TEST_CASE("a plan with hand-offs computes what the words say, in any order that 
 
 TEST_CASE("a plan for every shape computes what the words say, for each shape")
 {
-    expect_shapes(rounds(1500));
+    expect_shapes(rounds(1500), program_reading::sequential);
+}
+
+TEST_CASE("a plan for every shape and every schedule computes what the words say, in any order")
+{
+    expect_shapes(rounds(1500), program_reading::concurrent);
 }
 
 TEST_CASE("a program with spills computes what the words say") { expect_advice(rounds(2500)); }

@@ -126,18 +126,19 @@ public:
     {
         if constexpr (requires { list.erased_handles(); }) order_.lowered.handles = list.erased_handles();
     }
-    /// For every shape of the plan of a cuda_growing_arena, beginning with that of `mode`. The plan is for one
-    /// order, so that the steps run one after another: on one stream.
+    /// For every shape of the plan of a cuda_growing_arena, beginning with that of `mode`. The waits are those
+    /// of all shapes; with a plan for one order the steps run one after another, on one stream.
     ///
     /// Complexity: also that of the check of the plan for every shape.
     /// Throws:     also precondition_error if `mode` is not the arena of a growing arena, or `streams` names
-    ///             another stream for a step.
+    ///             another stream for a step and the plan is for one order.
     template <class Options>
         requires(detail::launches<Device, Kernel, call_type> && std::same_as<Options, symbolic_options>)
     stream_executor(Device& device, snapshot const& p, Options const& options, arena const& mode,
                     Kernel kernel, stream_options const& streams = {}, executor_options const& settings = {})
-        : stream_executor(std::move(kernel), device, p, detail::proved_shapes(p, options, mode, settings),
-                          mode, streams, settings)
+        : stream_executor(std::move(kernel), device, p,
+                          detail::proved_shapes(p, options, mode, settings, streams.handoffs), mode, streams,
+                          settings)
     {
     }
     /// The same for a listing, as cpu_executor.
@@ -294,11 +295,9 @@ private:
     }
     stream_executor(Kernel kernel, Device& device, snapshot const& p, detail::shaped_program shaped,
                     arena const& mode, stream_options const& streams, executor_options const& settings)
-        : stream_executor(std::move(kernel), device, p, shaped.first, mode, on_one(streams), settings,
-                          {std::move(shaped.lowered),
-                           detail::run_order_of(p, detail::options_of_plan(p, shaped.first, mode.plan),
-                                                nullptr, streams.handoffs)
-                               .waits},
+        : stream_executor(std::move(kernel), device, p, shaped.first, mode,
+                          mode.plan.valid_for == program_reading::concurrent ? streams : on_one(streams),
+                          settings, {std::move(shaped.lowered), std::move(shaped.waits)},
                           std::move(shaped.with_bytes))
     {
         shape_ = std::move(shaped.values);
@@ -317,8 +316,12 @@ private:
         auto schedule = of_schedule ? detail::schedule_streams({std::move(*of_schedule), order_.waits}, mode,
                                                                streams, paints)
                                     : detail::schedule_streams(order_, mode, streams, paints);
+        stream_options kept = streams; // for every shape: all waits
+        for (step_waits::wait const& its : order_.waits.list)
+            if (of_schedule)
+                kept.handoffs.push_back({order_.lowered.step_at[its.from], order_.lowered.step_at[its.to]});
         SUBLET_EXPECTS(!settings.prove || settings.check == executor_options::checks::off ||
-                           detail::check_schedule(p, options, plan, order_.lowered, schedule, streams),
+                           detail::check_schedule(p, options, plan, order_.lowered, schedule, kept),
                        "sublet: a schedule of streams does not keep the order of its program");
         commands_.set_schedule(std::move(schedule));
         if constexpr (std::same_as<Mode, arena>) values_.place(mode);

@@ -112,11 +112,36 @@ public:
         if constexpr (requires { list.erased_handles(); }) values_.find_by(list.erased_handles());
     }
 
+    /// For every shape of the plan of a growing_arena, as cpu_executor. The waits are those of all shapes.
+    ///
+    /// Throws: also precondition_error if the plan is for one order; plan_symbolic() plans for every schedule
+    ///         if `valid_for` says so.
+    template <class Options>
+        requires(cpu_kernel<Kernel> && runner<Runner> && std::same_as<Options, symbolic_options>)
+    thread_executor(snapshot const& p, Options const& options, arena const& mode, Kernel kernel,
+                    thread_options const& threading = {}, executor_options const& settings = {},
+                    Runner pool = {})
+        : thread_executor(std::move(kernel), std::move(pool), mode, threading, settings,
+                          detail::proved_shapes(p, options, mode, settings, threading.handoffs))
+    {
+    }
+    /// The same for a listing, as cpu_executor.
+    template <detail::listed L, class Options>
+        requires(cpu_kernel<Kernel> && runner<Runner> && std::same_as<Options, symbolic_options>)
+    thread_executor(L const& list, Options const& options, arena const& mode, Kernel kernel,
+                    thread_options const& threading = {}, executor_options const& settings = {},
+                    Runner pool = {})
+        : thread_executor(list.program(), symbolic_options_of(list, options), mode, std::move(kernel),
+                          threading, settings, std::move(pool))
+    {
+        if constexpr (requires { list.erased_handles(); }) values_.find_by(list.erased_handles());
+    }
     template <class Options, class Mode>
-        requires std::same_as<Options, symbolic_options>
+        requires(std::same_as<Options, symbolic_options> &&
+                 !(std::same_as<Mode, arena> && cpu_kernel<Kernel>))
     thread_executor(snapshot const&, Options const&, Mode const&, Kernel, thread_options const& = {},
                     executor_options const& = {}, Runner = {},
-                    detail::an_executor_for_every_shape_is_a_cpu_executor_or_a_stream_executor = {}) = delete;
+                    detail::shaped_problem<cpu_kernel<Kernel>> = {}) = delete;
 
     /// Runs every step once.
     ///
@@ -152,6 +177,9 @@ public:
     template <class Bytes>
         requires(!detail::constant_bytes<Bytes> && !std::convertible_to<Bytes, std::span<std::byte>>)
     void bind(value_id, Bytes&&, detail::bytes_are_bound_by_a_span<Bytes> = {}) = delete;
+    /// As cpu_executor::set_shape(). The waits stay.
+    void set_shape(shape_view one) { values_.set_shape(one); }
+
     /// Allocations since construction.
     [[nodiscard]] run_report::memory_use memory() const { return values_.storage().memory().use(); }
 
@@ -169,8 +197,28 @@ private:
     template <class Mode>
     thread_executor(Kernel kernel, Runner pool, Mode const& mode, thread_options const& threading,
                     executor_options const& settings, detail::run_order order)
-        : values_(std::move(order.lowered), mode, settings), kernel_(std::move(kernel)),
-          runner_(std::move(pool)), waits_(std::move(order.waits)),
+        : thread_executor(std::move(kernel), std::move(pool), mode, threading, settings,
+                          std::move(order.waits), std::move(order.lowered))
+    {
+    }
+    thread_executor(Kernel kernel, Runner pool, arena const& mode, thread_options const& threading,
+                    executor_options const& settings, detail::shaped_program shaped)
+        : thread_executor(std::move(kernel), std::move(pool), for_every_schedule(mode), threading, settings,
+                          std::move(shaped.waits), std::move(shaped))
+    {
+    }
+    static arena const& for_every_schedule(arena const& mode)
+    {
+        SUBLET_EXPECTS(mode.plan.valid_for == program_reading::concurrent,
+                       "sublet: the plan for every shape is for steps in one order, and threads run one for "
+                       "every schedule: plan with valid_for = program_reading::concurrent");
+        return mode;
+    }
+    template <class Mode, class Program>
+    thread_executor(Kernel kernel, Runner pool, Mode const& mode, thread_options const& threading,
+                    executor_options const& settings, step_waits waits, Program&& program)
+        : values_(std::forward<Program>(program), mode, settings), kernel_(std::move(kernel)),
+          runner_(std::move(pool)), waits_(std::move(waits)),
           workers_(std::min(threading.workers, std::max<std::size_t>(values_.lowered().positions(), 1))),
           queue_(threading.policy, values_.lowered().positions(), threading.seed, threading.order)
     {

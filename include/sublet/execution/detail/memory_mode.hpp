@@ -24,7 +24,6 @@ using executor_problem = std::conditional_t<memory_mode<Mode>, a_kernel_takes_it
                                             the_memory_mode_is_arena_recycle_or_no_plan<Mode>>;
 
 struct an_executor_for_every_shape_takes_memory_at_a_shape {};
-struct an_executor_for_every_shape_is_a_cpu_executor_or_a_stream_executor {};
 template <bool IsKernel>
 using shaped_problem = std::conditional_t<IsKernel, an_executor_for_every_shape_takes_memory_at_a_shape,
                                           a_kernel_takes_its_call>;

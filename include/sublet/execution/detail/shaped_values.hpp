@@ -15,6 +15,7 @@
 #include <sublet/execution/detail/arena_blocks.hpp>
 #include <sublet/execution/internal/lowered_program.hpp>
 #include <sublet/execution/run_options.hpp>
+#include <sublet/execution/step_waits.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/graph/snapshot.hpp>
 
@@ -69,18 +70,21 @@ private:
 /// A program lowered for the first shape of an arena, and what another shape changes.
 struct shaped_program {
     lowered_program lowered;
+    step_waits waits; ///< for every shape; with a plan for one order, each step waits for the one before
     lowered_program with_bytes; ///< the same in which all that the plan places has some, for a schedule
     shaped_values values;
     plan_options first; ///< of the first shape
 };
 
 /// Lowers a program for every shape of the arena's plan, which is proved once for all of them unless
-/// `settings` turn the proof off.
+/// `settings` turn the proof off. Of a plan for every schedule, the waits are those of all shapes, and keep
+/// the given hand-offs: a view with an open place or size counts as all of its storage.
 ///
-/// Throws: precondition_error if the arena is not that of a growing_arena; unsound_plan with a counterexample;
-///         errors of lower_planned().
+/// Throws: precondition_error if the arena is not that of a growing_arena; unsound_plan with a counterexample,
+///         a cycle if hand-offs contradict such a wait; errors of lower_planned().
 [[nodiscard]] shaped_program proved_shapes(snapshot const& p, symbolic_options const& options,
-                                           arena const& mode, executor_options const& settings);
+                                           arena const& mode, executor_options const& settings,
+                                           std::vector<handoff> const& handoffs = {});
 
 } // namespace sublet::detail
 

@@ -5,12 +5,15 @@
 /// bytes for one shape may have some for another, so whatever touches a buffer counts as an access.
 
 #include <sublet/checking/check_symbolic_plan.hpp>
+#include <sublet/checking/internal/check_waits.hpp>
 #include <sublet/core/counterexample.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/execution/detail/plan_addresses.hpp>
-#include <sublet/execution/detail/proved_order.hpp>
 #include <sublet/execution/detail/shaped_values.hpp>
+#include <sublet/execution/detail/wait_finder.hpp>
 #include <sublet/execution/errors.hpp>
+#include <sublet/execution/internal/run_order.hpp>
+#include <sublet/graph/internal/plan_requirements.hpp>
 #include <sublet/graph/internal/said_views.hpp>
 #include <sublet/impl/config.hpp>
 
@@ -97,8 +100,67 @@ SUBLET_DECL void expect_same_storage(lowered_program const& lowered, symbolic_pl
     }
 }
 
+/// The options of one shape, in which a view with an open place or size is all of its storage, and each
+/// storage has bytes.
+SUBLET_DECL plan_options options_of_whole_views(snapshot const& p, symbolic_options const& options,
+                                                symbolic_plan const& plan, plan_options made)
+{
+    table<value_id, formula> const bytes = options.bytes.tabulate(p.values(), "bytes");
+    table<value_id, value_id> root = roots_of(options.alias_of.tabulate(p.values(), "alias_of"));
+    table<value_id, byte_count> size, begin;
+    byte_count whole = 1; // more than any of the other views
+    for (value_id v = 0; v != p.values(); ++v) {
+        formula const place = plan.offset_in_root.empty() ? formula{} : plan.offset_in_root[v];
+        // One without bytes counts as all of a storage that may have none, either.
+        bool const has_bytes = bytes[v].is_constant() && bytes[v] != formula{};
+        bool const is_placed = root[v] != v && has_bytes && place.is_constant();
+        begin.push_back(is_placed ? place.at({}) : 0);
+        size.push_back(is_placed ? bytes[v].at({}) : no_size);
+        if (is_placed) whole = std::max(whole, checked_add(begin[v], size[v]) + 1);
+    }
+    for (value_id v = 0; v != p.values(); ++v)
+        if (size[v] == no_size && bytes[root[v]].is_known()) size[v] = whole;
+    for (value_id v = 0; v != p.values(); ++v)
+        if (root[v] == v) root[v] = no_value;
+    made.bytes = std::move(size);
+    made.alias_of = std::move(root);
+    made.view_offset = std::move(begin);
+    return made;
+}
+
+/// The waits of a lowered program in which values have the sizes and places of other options.
+SUBLET_DECL step_waits waits_of_whole_views(snapshot const& p, plan_options const& whole,
+                                            lowered_program lowered, std::vector<handoff> const& handoffs)
+{
+    lowered.bytes = whole.bytes.tabulate(p.values(), "bytes");
+    lowered.table.offset_in_root = whole.view_offset.tabulate(p.values(), "view_offset");
+    for (buffer& b : lowered.table.buffers) b.size = lowered.bytes[b.root];
+    wait_finder finder(p, whole, lowered);
+    finder.follow_touches(nullptr);
+    finder.follow_edges();
+    finder.follow(handoffs);
+    return finder.reduced();
+}
+
+/// Each position waits for the one before.
+SUBLET_DECL step_waits one_after_another(std::uint32_t positions)
+{
+    step_waits waits;
+    for (position_id at = 1; at < positions; ++at)
+        waits.list.push_back({at - 1, at, step_waits::kind::handoff});
+    auto rows = [&](position_id step_waits::wait::* of, position_id step_waits::wait::* which) {
+        return csr_rows<position_id, position_id>::gathered(positions, [&](auto add) {
+            for (step_waits::wait const& w : waits.list) add(w.*of, w.*which);
+        });
+    };
+    waits.after = rows(&step_waits::wait::from, &step_waits::wait::to);
+    waits.before = rows(&step_waits::wait::to, &step_waits::wait::from);
+    return waits;
+}
+
 SUBLET_DECL shaped_program proved_shapes(snapshot const& p, symbolic_options const& given, arena const& mode,
-                                         executor_options const& settings)
+                                         executor_options const& settings,
+                                         std::vector<handoff> const& handoffs)
 {
     arena_blocks const* const blocks = blocks_of_arena::of(mode);
     SUBLET_EXPECTS(
@@ -106,17 +168,35 @@ SUBLET_DECL shaped_program proved_shapes(snapshot const& p, symbolic_options con
         "sublet: an executor for every shape takes the arena of a growing arena, memory.at(shape)");
     auto asked = with_said_views(p, tabulated_options(given, p.values()));
     if (given.bytes_at) asked.own().bytes_at = blocks->plan().bytes_at; // one callable for all sizes by shape
-    if (settings.prove && settings.check != executor_options::checks::off)
+    bool const proves = settings.prove && settings.check != executor_options::checks::off;
+    if (proves)
         if (verdict const valid = check_plan(p, blocks->plan(), *asked); !valid)
             throw unsound_plan(valid.error());
     if (blocks->plan().buffer_of.size() != p.values()) throw unsound_plan({fault::foreign_plan});
     shape const& one = blocks_of_arena::shape_of(mode);
     if (mode.plan != blocks->plan().at(one)) throw unsound_plan({fault::foreign_plan}); // it was changed
-    executor_options once = settings;
-    once.prove = false; // the proof above is for this shape, too
     plan_options first = asked->at(one);
-    lowered_program lowered = proved_sequence(p, first, &mode.plan, once);
-    shaped_program made{std::move(lowered), {}, shaped_values(*blocks, *asked, p.values()), std::move(first)};
+    std::vector<handoff> const kept = all_handoffs(p, &mode.plan, handoffs);
+    lowered_program lowered;
+    step_waits waits;
+    if (mode.plan.valid_for == program_reading::concurrent) {
+        plan_options const whole = options_of_whole_views(p, *asked, blocks->plan(), first);
+        lowered =
+            lower_program(p, options_of_plan(p, first, mode.plan), concurrent_step_order(p, whole, kept));
+        waits = waits_of_whole_views(p, whole, lowered, kept);
+        if (proves)
+            if (verdict const valid = check_waits(p, whole, nullptr, lowered.step_at, waits.after, kept);
+                !valid)
+                throw unsound_plan(valid.error());
+    } else {
+        lowered = lower_planned(p, options_of_plan(p, first, mode.plan), &mode.plan);
+        waits = one_after_another(lowered.positions());
+    }
+    shaped_program made{std::move(lowered),
+                        std::move(waits),
+                        {},
+                        shaped_values(*blocks, *asked, p.values()),
+                        std::move(first)};
     made.lowered.accessed = made.lowered.touched;
     expect_same_storage(made.lowered, blocks->plan());
     // A pool without bytes for the first shape may have some for another.

@@ -32,6 +32,10 @@ struct run_order {
 table<position_id, step_id> concurrent_step_order(snapshot const& p, plan_options const& options,
                                                   std::vector<handoff> handoffs);
 
+/// The hand-offs given, and those of the plan if it is one for any schedule; `plan` may be null.
+/// Throws: precondition_error if a given one, unsound_plan if one of the plan does not name two steps.
+std::vector<handoff> all_handoffs(snapshot const& p, memory_plan const* plan, std::vector<handoff> handoffs);
+
 /// Checks a plan for its own reading.
 /// Throws: unsound_plan with what check_plan() or check_concurrent_plan() finds.
 void expect_sound(snapshot const& p, memory_plan const& plan, plan_options const& options);
