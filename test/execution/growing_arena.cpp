@@ -521,10 +521,18 @@ TEST_CASE("threads and streams take any shape of a plan for every schedule, and 
     CHECK_THROWS_AS(with_handoff(memory_of_one, {9, 0}), precondition_error);
     CHECK_NOTHROW(with_handoff(memory_of_one, {0, 1}));
     options.valid_for = program_reading::concurrent;
-    CHECK_THROWS_AS(thread_executor<synthetic_kernel>(fork, options, memory_of_one.at(2), synthetic_kernel{}),
-                    unsound_plan); // one for one order
+    CHECK_THROWS_WITH_AS(
+        thread_executor<synthetic_kernel>(fork, options, memory_of_one.at(2), synthetic_kernel{}),
+        "sublet: the plan for every shape is for one order, and valid_for of the options says another "
+        "reading",
+        precondition_error);
     auto const planned = plan_symbolic(fork, options);
     growing_arena memory(planned), of_streams(planned);
+    CHECK_THROWS_WITH_AS(
+        executor(fork, chain_options(10, 8), memory.at(2), synthetic_kernel{}),
+        "sublet: the plan for every shape is for every schedule, and valid_for of the options "
+        "says another reading",
+        precondition_error);
     thread_executor<synthetic_kernel> threads(fork, options, memory.at(1), synthetic_kernel{},
                                               {.workers = 2});
     CHECK_THROWS_AS(with_handoff(memory, {9, 0}), precondition_error);

@@ -12,6 +12,7 @@
 ///     plan for one order       for data, and for the users of reused bytes: less memory, less concurrency
 ///     plan for any schedule    for data, and for the hand-offs of the plan
 ///     recycle, no_plan         for data
+///     plan for every shape     as one for any schedule, which it has to be
 ///
 /// A run leaves what cpu_executor leaves: construction proves that the waits order any two steps that touch
 /// the same bytes, one of them writing.

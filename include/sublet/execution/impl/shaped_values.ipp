@@ -168,6 +168,13 @@ SUBLET_DECL shaped_program proved_shapes(snapshot const& p, symbolic_options con
         "sublet: an executor for every shape takes the arena of a growing arena, memory.at(shape)");
     auto asked = with_said_views(p, tabulated_options(given, p.values()));
     if (given.bytes_at) asked.own().bytes_at = blocks->plan().bytes_at; // one callable for all sizes by shape
+    bool const is_any_schedule = blocks->plan().valid_for == program_reading::concurrent;
+    SUBLET_EXPECTS(asked->valid_for == blocks->plan().valid_for,
+                   is_any_schedule
+                       ? "sublet: the plan for every shape is for every schedule, and valid_for of the "
+                         "options says another reading"
+                       : "sublet: the plan for every shape is for one order, and valid_for of the "
+                         "options says another reading");
     bool const proves = settings.prove && settings.check != executor_options::checks::off;
     if (proves)
         if (verdict const valid = check_plan(p, blocks->plan(), *asked); !valid)
@@ -179,7 +186,7 @@ SUBLET_DECL shaped_program proved_shapes(snapshot const& p, symbolic_options con
     std::vector<handoff> const kept = all_handoffs(p, &mode.plan, handoffs);
     lowered_program lowered;
     step_waits waits;
-    if (mode.plan.valid_for == program_reading::concurrent) {
+    if (is_any_schedule) {
         plan_options const whole = options_of_whole_views(p, *asked, blocks->plan(), first);
         lowered =
             lower_program(p, options_of_plan(p, first, mode.plan), concurrent_step_order(p, whole, kept));
