@@ -478,9 +478,9 @@ TEST_CASE("every planted fault of a stacking is found, and each error is true")
     }
     MESSAGE(dropped << " pairs left out, found; " << harmless << " of which none was needed; " << moved
                     << " alignments; " << shown << " errors with a shape");
-    CHECK(dropped > 100);
-    CHECK(moved > 10);
-    CHECK(shown > 20);
+    CHECK(dropped > rounds(100));
+    CHECK(moved > rounds(10));
+    CHECK(shown > rounds(20));
     CHECK(harmless * 20 < dropped);
 }
 
