@@ -201,7 +201,8 @@ private:
         case fault::unplaced: out_ << " needs storage and has none"; return;
         case fault::needless: out_ << " has an offset, but the plan must not place it"; return;
         default:
-            out_ << " lies at offset " << begin << " of pool " << pool;
+            if (begin == no_offset) out_ << " has no fixed offset in pool " << pool;
+            else out_ << " lies at offset " << begin << " of pool " << pool;
             if (why_.what == fault::misaligned)
                 out_ << ", which is not a multiple of its alignment " << needed;
             else out_ << " and is pinned to " << needed;

@@ -47,7 +47,7 @@ public:
         return std::uint64_t{buffers} * (4 + buffers / 64);
     }
     [[nodiscard]] bool conflict(buffer_id a, buffer_id b) const override;
-    /// Those that conflict not with all larger ones that are kept.
+    /// Those that do not conflict with a larger one that is none of them.
     void list_strangers(std::vector<buffer_id> const& path, std::vector<byte_count> const& size,
                         std::vector<buffer_id>& result) const override;
 
