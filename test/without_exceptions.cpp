@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// Compiled without exceptions and type information, in both forms: plans, checks, places and colours, and
-// prints the README's plan. With an argument it breaks a precondition: the sentence is printed before the
-// abort.
+// Compiled without exceptions and type information: plans, checks, places and colours, and prints the README's
+// plan. With an argument it breaks a precondition: the sentence is printed before the abort.
 
 #include "affine_bytes.hpp"
 

@@ -1,7 +1,9 @@
 // expect: deleted.*kind::
 // cases: 24
-#include <sublet/checking/check_plan.hpp>
-#include <sublet/plan_nested.hpp>
+#include <sublet/analysis/program_tree.hpp>
+#include <sublet/core/counterexample.hpp>
+#include <sublet/core/plan.hpp>
+#include <sublet/graph/snapshot.hpp>
 
 #include <vector>
 
