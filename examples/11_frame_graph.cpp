@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // A frame graph, as in game engines: passes on several queues read and write transient textures, some of them
 // repeatedly, in two kinds of memory: pools. Prints where textures alias if queues never wait for memory,
-// then where they alias with barriers, and which barriers that takes.
+// then where they alias with barriers, which barriers that takes, and which texture takes over the memory of
+// which.
 
 #include <sublet/sublet.hpp>
 
@@ -76,5 +77,23 @@ int main()
                   << with_handoffs.handoff_bytes[i] / 1024 << " KiB are handed off\n";
     }
     std::cout << "the longest chain of passes: " << with_handoffs.critical_path << ", with barriers "
-              << with_handoffs.critical_path_with << '\n';
+              << with_handoffs.critical_path_with << "\n\n";
+
+    // Where an engine discards contents, or passes fences on: after these passes, and before those.
+    sublet::memory_plan const& plan = with_handoffs.plan;
+    std::size_t next_frame = 0;
+    for (sublet::alias const& a : sublet::aliases(frame.program, plan, options, {.repeats = true})) {
+        if (a.next_round) {
+            ++next_frame;
+            continue;
+        }
+        std::cout << "KiB " << a.first / 1024 << " to " << a.last / 1024 << " of heap " << a.pool << ": "
+                  << textures[plan.buffers[a.before].root].name << ", then "
+                  << textures[plan.buffers[a.after].root].name << "; after";
+        for (auto pass : a.ends) std::cout << ' ' << passes[pass].name << ',';
+        std::cout << " before";
+        for (auto pass : a.begins) std::cout << ' ' << passes[pass].name;
+        std::cout << '\n';
+    }
+    std::cout << "and " << next_frame << " more between the end of a frame and the next one\n";
 }

@@ -155,7 +155,8 @@ TEST_CASE("live ranges, buffers and slots run out of memory at any allocation wi
     snapshot const p = line();
     plan_options const options = line_options();
     lifetimes_options const how = lifetimes_of(options);
-    CHECK(fail_each_allocation([&] { return aliases(3, [](value_id v) { return v == 2 ? 0 : -1; }); }) > 0);
+    CHECK(fail_each_allocation([&] { return group_views(3, [](value_id v) { return v == 2 ? 0 : -1; }); }) >
+          0);
     CHECK(fail_each_allocation([&] { return lifetimes(p, how); },
                                [](auto const& found) { return found.of; }) > 0);
     live_ranges const lives = lifetimes(p, how);
@@ -414,8 +415,9 @@ TEST_CASE("what a callable of an analysis throws arrives, and nothing leaks")
                   [&](node_id n) -> auto& { return poll(), flow_uses[n]; },
                   [&](node_id n) -> auto& { return poll(), flow_defs[n]; });
           }) >= 15);
-    CHECK(throw_at_each_call(
-              [&](auto const& poll) { (void)aliases(3, [&](value_id) { return poll(), no_value; }); }) == 3);
+    CHECK(throw_at_each_call([&](auto const& poll) {
+              (void)group_views(3, [&](value_id) { return poll(), no_value; });
+          }) == 3);
     auto life = [](std::uint32_t i) { return live_range{i, i + 2}; };
     CHECK(throw_at_each_call(
               [&](auto const& poll) { (void)color(4, [&](buffer_id b) { return poll(), life(b); }); }) >= 4);

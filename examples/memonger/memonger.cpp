@@ -129,7 +129,7 @@ private:
             if (at != no_value && seen_from[at] == v)
                 throw net_error("blob " + in_quotes(name[at]) + " is a view of itself");
         }
-        storage = aliases(name.size(), [this](value_id v) { return view_of[v]; });
+        storage = group_views(name.size(), [this](value_id v) { return view_of[v]; });
         std::vector<bool> is_made(name.size());
         for (auto const& written : writes)
             for (value_id v : written) {

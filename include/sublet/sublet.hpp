@@ -47,6 +47,7 @@
 // Analyses.
 #include <sublet/analysis/lifetimes.hpp>          // live ranges in one order, buffers    lifetimes()
 #include <sublet/analysis/dependences.hpp>        // happens-before of steps              dependences()
+#include <sublet/analysis/aliases.hpp>            // which buffers take over bytes       aliases()
 #include <sublet/analysis/live_sets.hpp>          // sets of live values, by node         live_sets
 #include <sublet/analysis/liveness.hpp>           // live in and out of each block        liveness()
 #include <sublet/analysis/live_query.hpp>         // is a value live at a point?          live_query()

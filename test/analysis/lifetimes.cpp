@@ -338,7 +338,7 @@ using sublet::value_id;
 
 static auto classes_of(std::vector<value_id> const& alias_of)
 {
-    return sublet::aliases(alias_of.size(), [&](value_id v) { return alias_of[v]; });
+    return sublet::group_views(alias_of.size(), [&](value_id v) { return alias_of[v]; });
 }
 
 TEST_CASE("a view of a view is the same buffer as the root")
@@ -352,7 +352,7 @@ TEST_CASE("without values there are no buffers") { CHECK(classes_of({}).root.emp
 
 TEST_CASE("an alias of -1 means that a value is no view")
 {
-    auto c = sublet::aliases(2, [](auto v) { return v == 0 ? -1 : 0; });
+    auto c = sublet::group_views(2, [](auto v) { return v == 0 ? -1 : 0; });
     CHECK(c.root == std::vector<value_id>{0});
 }
 
@@ -374,9 +374,9 @@ TEST_CASE("cycles of views are rejected, also chains that lead into one")
 TEST_CASE("a chain of a million views is followed, in either direction of the ids")
 {
     std::size_t const n = 1'000'000;
-    auto up = sublet::aliases(n, [](value_id v) { return v == 0 ? no_value : value_id{v - 1}; });
+    auto up = sublet::group_views(n, [](value_id v) { return v == 0 ? no_value : value_id{v - 1}; });
     auto down =
-        sublet::aliases(n, [](value_id v) { return v + 1 == 1'000'000 ? no_value : value_id{v + 1}; });
+        sublet::group_views(n, [](value_id v) { return v + 1 == 1'000'000 ? no_value : value_id{v + 1}; });
     CHECK(up.root == std::vector<value_id>{0});
     CHECK(down.root == std::vector<value_id>{999'999});
 }

@@ -14,7 +14,6 @@
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_streams.hpp>
 #include <sublet/core/units.hpp>
-#include <sublet/execution/detail/byte_owners.hpp>
 #include <sublet/execution/detail/program_order.hpp>
 #include <sublet/execution/errors.hpp>
 #include <sublet/execution/internal/arena_occupants.hpp>
@@ -26,6 +25,7 @@
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_handoffs.hpp>
 #include <sublet/plan_memory.hpp>
+#include <sublet/structures/internal/byte_owners.hpp>
 
 #include <doctest/doctest.h>
 

@@ -155,7 +155,7 @@ TEST_CASE("in one order every buffer is released once, directly after its last t
         random_source pick{std::mt19937(seed)};
         random_program const drawn = draw_program(pick, 10);
         snapshot const p = drawn.program();
-        auto const classes = aliases(drawn.values(), [&](value_id v) { return drawn.alias_of[v]; });
+        auto const classes = group_views(drawn.values(), [&](value_id v) { return drawn.alias_of[v]; });
         std::size_t const buffers = classes.root.size();
         auto const points =
             releases(p, buffers, classes.buffer_of, {.role = drawn.role, .order = drawn.order});
@@ -253,7 +253,7 @@ TEST_CASE("under every schedule the last of the counting steps releases, and eac
         random_tasks const drawn = draw_tasks(
             pick, {.tasks = 1 + pick.below(25), .back = pick.below(3) * 4, .edges = 30, .views = 20});
         snapshot const p = drawn.program();
-        auto const classes = aliases(drawn.values(), [&](value_id v) { return drawn.alias_of[v]; });
+        auto const classes = group_views(drawn.values(), [&](value_id v) { return drawn.alias_of[v]; });
         std::size_t const buffers = classes.root.size(), steps = drawn.tasks.size();
         auto const points = concurrent(p, buffers, classes.buffer_of, drawn.role);
 

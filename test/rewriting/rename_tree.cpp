@@ -205,7 +205,7 @@ TEST_CASE("on every path through a renamed tree steps read what they read before
             while (!is_spare && root[f] < view_of.size() && view_of[root[f]] != no_value)
                 root[f] = view_of[root[f]];
         }
-        auto const classes = aliases(root.size(), [&](value_id f) { return view_of[f]; });
+        auto const classes = group_views(root.size(), [&](value_id f) { return view_of[f]; });
         for (value_id f = 0; f != root.size(); ++f) root[f] = classes.root[classes.buffer_of[f]];
         plan_options const options{.bytes = bytes, .role = role, .alias_of = view_of};
         auto const made = values_as_versions(flat.program, options);

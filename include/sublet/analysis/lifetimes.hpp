@@ -20,7 +20,7 @@
 #include <type_traits>
 #include <vector>
 
-// --- aliases ---------------------------------------------------------------------------------------------
+// --- views -----------------------------------------------------------------------------------------------
 
 /// Views: values that share the bytes of another value.
 ///
@@ -40,7 +40,7 @@ struct buffer_classes {
 
 namespace detail {
 
-/// aliases() of a table.
+/// group_views() of a table.
 [[nodiscard]] buffer_classes classes_of(table<value_id, value_id> const& alias_of);
 
 /// The root of each value; empty if no step makes a view.
@@ -57,7 +57,7 @@ namespace detail {
 template <class AliasOf>
     requires std::invocable<AliasOf&, value_id> &&
              std::convertible_to<std::invoke_result_t<AliasOf&, value_id>, value_id>
-[[nodiscard]] buffer_classes aliases(std::size_t values, AliasOf alias_of)
+[[nodiscard]] buffer_classes group_views(std::size_t values, AliasOf alias_of)
 {
     table<value_id, value_id> of(values);
     for (value_id v = 0; v != values; ++v) {

@@ -47,7 +47,7 @@ SUBLET_DECL table<value_id, value_id> view_roots(tree_values const& values,
                        values.flat_of[program].size());
         return to == no_value ? no_value : values.flat_of[program][to];
     };
-    buffer_classes const classes = aliases(values.value_of.size(), flat_alias);
+    buffer_classes const classes = group_views(values.value_of.size(), flat_alias);
     table<value_id, value_id> root_of;
     for (buffer_id b : classes.buffer_of) root_of.push_back(classes.root[b]);
     return root_of;

@@ -124,7 +124,7 @@ SUBLET_DECL versioned_program detail::versions_of(snapshot const& p, version_opt
     auto const same_storage = options.same_storage.tabulate(values, "same_storage");
     table<buffer_id, unsigned char> keeps(values);
     table<value_id, unsigned char> is_kept(values);
-    buffer_classes const classes = aliases(values, [&](value_id v) { return result.alias_of[v]; });
+    buffer_classes const classes = group_views(values, [&](value_id v) { return result.alias_of[v]; });
     for (value_id v = 0; v != values; ++v)
         if (same_storage[v] || has_role(result.role[v], value_role::external))
             keeps[classes.buffer_of[v]] = 1;

@@ -32,7 +32,7 @@ struct tree_values {
 /// Requires:   `alias_of`, by program and value, is the value that it is a view of; empty: no views. Entries
 ///             of captured values are ignored.
 /// Complexity: O(values).
-/// Throws:     precondition_error as aliases().
+/// Throws:     precondition_error as group_views().
 [[nodiscard]] table<value_id, value_id> view_roots(tree_values const& values,
                                                    table<program_id, std::vector<value_id>> const& alias_of);
 

@@ -15,11 +15,11 @@
 
 #include <sublet/core/units.hpp>
 #include <sublet/execution/detail/adaptive_mutex.hpp>
-#include <sublet/execution/detail/byte_owners.hpp>
 #include <sublet/execution/detail/value_storage.hpp>
 #include <sublet/execution/digest.hpp>
 #include <sublet/execution/errors.hpp>
 #include <sublet/execution/internal/lowered_program.hpp>
+#include <sublet/structures/internal/byte_owners.hpp>
 
 #include <cstdint>
 #include <span>

@@ -13,11 +13,11 @@
 
 #include <sublet/analysis/live_sets.hpp>
 #include <sublet/core/units.hpp>
-#include <sublet/execution/detail/byte_owners.hpp>
 #include <sublet/execution/detail/value_storage.hpp>
 #include <sublet/execution/errors.hpp>
 #include <sublet/execution/internal/lowered_program.hpp>
 #include <sublet/graph/snapshot.hpp>
+#include <sublet/structures/internal/byte_owners.hpp>
 
 #include <cstdint>
 #include <span>

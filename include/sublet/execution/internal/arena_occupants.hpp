@@ -12,8 +12,8 @@
 
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
-#include <sublet/execution/detail/byte_owners.hpp>
 #include <sublet/execution/internal/lowered_program.hpp>
+#include <sublet/structures/internal/byte_owners.hpp>
 
 namespace sublet::detail {
 

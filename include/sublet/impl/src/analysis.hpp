@@ -9,6 +9,7 @@
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
 #else
 
+#include <sublet/analysis/impl/aliases.ipp>
 #include <sublet/analysis/impl/bodies_by_step.ipp>
 #include <sublet/analysis/impl/captures.ipp>
 #include <sublet/analysis/impl/concurrent_lifetimes.ipp>

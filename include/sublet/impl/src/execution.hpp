@@ -14,7 +14,6 @@
 #include <sublet/execution/impl/arena_occupants.ipp>
 #include <sublet/execution/impl/binding_state.ipp>
 #include <sublet/execution/impl/bounded_text.ipp>
-#include <sublet/execution/impl/byte_owners.ipp>
 #include <sublet/execution/impl/check_schedule.ipp>
 #include <sublet/execution/impl/clobber_checker.ipp>
 #include <sublet/execution/impl/counted_memory.ipp>

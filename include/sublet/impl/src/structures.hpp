@@ -10,6 +10,7 @@
 #else
 
 #include <sublet/structures/impl/bit_rows.ipp>
+#include <sublet/structures/impl/byte_owners.ipp>
 #include <sublet/structures/impl/overwrite_matching.ipp>
 #include <sublet/structures/impl/range_sets.ipp>
 #include <sublet/structures/impl/segment_tree.ipp>

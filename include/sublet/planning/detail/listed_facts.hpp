@@ -164,7 +164,7 @@ public:
             is_any_said = alias_of_.of_value(v) != no_value && alignment_.of_value(v) > 1;
         if (!is_any_said) return;
         table<value_id, value_id> const of = all.alias_of.tabulate(size());
-        buffer_classes const classes = aliases(size(), [&of](value_id v) { return of[v]; });
+        buffer_classes const classes = group_views(size(), [&of](value_id v) { return of[v]; });
         table<value_id, byte_count> const offset = offsets_in_roots(of, all.view_offset.tabulate(size()));
         for (value_id v = 0; v != size(); ++v) {
             byte_count const said = alignment_.of_value(v);

@@ -22,7 +22,7 @@ SUBLET_DECL std::optional<counterexample> unlike_borders(program_tree const& tre
                                                          plan_options const& all)
 {
     buffer_classes const classes =
-        aliases(flat.value_of.size(), [&all](value_id v) { return all.alias_of[v]; });
+        group_views(flat.value_of.size(), [&all](value_id v) { return all.alias_of[v]; });
     table<value_id, byte_count> const offset = offsets_in_roots(
         all.alias_of.tabulate(flat.value_of.size()), all.view_offset.tabulate(flat.value_of.size()));
     auto root = [&classes](value_id v) { return classes.root[classes.buffer_of[v]]; };
@@ -123,7 +123,7 @@ SUBLET_DECL planned_nested plan_nested(program_tree const& tree, table<program_i
 
     memory_plan const& plan = result.plan;
     buffer_classes const classes =
-        aliases(flat.value_of.size(), [&all](value_id v) { return all.alias_of[v]; });
+        group_views(flat.value_of.size(), [&all](value_id v) { return all.alias_of[v]; });
     for (flat_tree::move const& m : flat.moves) {
         buffer_id const from = plan.buffer_of[m.from], to = plan.buffer_of[m.to];
         bool const is_there = from != no_buffer && to != no_buffer &&

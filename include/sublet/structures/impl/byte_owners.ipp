@@ -2,8 +2,8 @@
 
 /// byte_owners: the borders are sorted once; a range is found by binary search, and then walked.
 
-#include <sublet/execution/detail/byte_owners.hpp>
 #include <sublet/impl/config.hpp>
+#include <sublet/structures/internal/byte_owners.hpp>
 
 #include <algorithm>
 #include <utility>

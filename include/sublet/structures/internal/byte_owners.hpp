@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#ifndef SUBLET_EXECUTION_DETAIL_BYTE_OWNERS_HPP
-#define SUBLET_EXECUTION_DETAIL_BYTE_OWNERS_HPP
+#ifndef SUBLET_STRUCTURES_INTERNAL_BYTE_OWNERS_HPP
+#define SUBLET_STRUCTURES_INTERNAL_BYTE_OWNERS_HPP
 
 /// For each byte of an arena, the buffer that occupied it last.
 ///
@@ -41,7 +41,7 @@ private:
 } // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)
-#include <sublet/execution/impl/byte_owners.ipp>
+#include <sublet/structures/impl/byte_owners.ipp>
 #endif
 
 #endif
