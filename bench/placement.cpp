@@ -533,7 +533,7 @@ placement_problem draw_kind(std::string_view family, std::string_view kind, std:
         if (kind == "pinned")
             for_each([&](buffer_id i, auto& b) { b.pinned = i % 16 == 0 ? placed.offset[i] : no_offset; });
         else if (kind == "capacity") problem.pools = {{.capacity = placed.pools[0].lower_bound}};
-        else if (kind == "choices") problem.pools = {{.capacity = height / 2}};
+        else if (kind == "choices") problem.pools = {{.capacity = height / 2}, {}};
         else problem.pools = {{.largest_block = height / 2}};
     }
     return problem;

@@ -98,6 +98,7 @@ static listing_calls<Handle> steps_of_listing(Handle (*handle)(int))
         calls.push_back([=](list& l) { l.last->may_overwrite(handle(2 * i), handle(2 * i + 1)); });
         calls.push_back([](list& l) { l.last->may_recompute(); });
         calls.push_back([=](list& l) { l.last->wait_for(*l.first); });
+        if (i > 1) calls.push_back([label = label_of(1)](list& l) { l.last->wait_for(label); });
     }
     calls.erase(calls.begin() + 8); // the first step does not wait for itself
     return calls;

@@ -794,7 +794,8 @@ TEST_CASE("an order prints its peak, its rule, its proof and its steps by name, 
     listing<std::string> cyclic;
     cyclic.step("x").read("b").make("a", {.bytes = 8});
     cyclic.step("y").read("a").make("b", {.bytes = 8});
-    CHECK(printed(order(cyclic)) == "no order: step 'y' waits for itself: the order has a cycle");
+    CHECK(printed(order(cyclic)) ==
+          "no order: step 'y' waits for itself: the order has a cycle: step 'x' before 'y' before 'x'");
 }
 
 TEST_CASE("a reader that is listed before its writer is refused by every planner, and mended by an order")
@@ -1120,27 +1121,276 @@ TEST_CASE("what contradicts storage that begins at its first touch is refused by
     CHECK(plan_memory(kept).bytes() == 16);
 }
 
-TEST_CASE("a step may be none: it converts to false, and nothing can be said of it")
+TEST_CASE("a step may be none: it converts to false, equals another, and each call of it is refused by name")
 {
-    listing<int>::step_ref last;
+    using step_ref = listing<int>::step_ref;
+    step_ref last;
     CHECK(!last);
+    CHECK(last == step_ref());
     CHECK(last.id() == no_step);
-    CHECK_THROWS_WITH_AS(last.read(1), "sublet: a step of no listing is changed", precondition_error);
-    CHECK_THROWS_AS(last.make(1, {.bytes = 8}), precondition_error);
     listing<int> blocks, list;
-    CHECK_THROWS_AS(last.read_at_end_of(blocks.block(), 1), precondition_error);
-    CHECK_THROWS_AS(last.may_recompute(), precondition_error);
-    CHECK_THROWS_AS(last.may_overwrite(1, 2), precondition_error);
-    CHECK_THROWS_WITH_AS(list.step().wait_for(last), "sublet: a listing is given a step of no listing",
-                         precondition_error);
+    auto const block = blocks.block();
+    step_ref const other = listing<int>().step();
+    using call = std::function<void(step_ref&)>;
+    std::vector<std::pair<std::string, call>> const calls = {
+        {"read", [](step_ref& s) { s.read(1); }},
+        {"read_early", [](step_ref& s) { s.read_early(1); }},
+        {"make", [](step_ref& s) { s.make(1); }},
+        {"make", [](step_ref& s) { s.make(1, {.bytes = 8}); }},
+        {"allocate", [](step_ref& s) { s.allocate(1); }},
+        {"view", [](step_ref& s) { s.view(1, 2); }},
+        {"write", [](step_ref& s) { s.write(1); }},
+        {"may_overwrite", [](step_ref& s) { s.may_overwrite(1, 2); }},
+        {"may_recompute", [](step_ref& s) { s.may_recompute(); }},
+        {"only_views", [](step_ref& s) { s.only_views(false); }},
+        {"wait_for", [&](step_ref& s) { s.wait_for(other); }},
+        {"wait_for", [](step_ref& s) { s.wait_for("a label"); }},
+        {"read_at_end_of", [&](step_ref& s) { s.read_at_end_of(block, 1); }}};
+    for (auto const& [name, say] : calls) {
+        CAPTURE(name);
+        CHECK(thrown_by<precondition_error>([&, &say = say] { say(last); }) ==
+              "sublet: " + name + "() is called on no step: this step_ref is empty, and step() makes one");
+        listing<int> over;
+        step_ref first = over.step();
+        (void)over.step();
+        CHECK(thrown_by<precondition_error>([&, &say = say] { say(first); }) ==
+              "sublet: " + name + "() is called on step 0 of a listing after the next one has begun");
+    }
+    CHECK(
+        thrown_by<precondition_error>([&] { list.step().wait_for(last); }) ==
+        "sublet: wait_for() is given no step: that step_ref is empty, and step() makes one; a later step is "
+        "named by its label");
     for (int i = 0; i != 3; ++i) { // a chain of steps
         auto step = list.step();
+        CHECK(step != last);
         if (last) step.wait_for(last);
         last = step;
+        CHECK(step == last);
     }
     CHECK(last);
     CHECK(last.id() == 3);
     CHECK(dependences(list).edges() == 2);
+}
+
+TEST_CASE("a step waits for another by its label, which may be listed later")
+{
+    auto frame = [](auto say) {
+        listing<std::string> list;
+        list.step("shadows").make("map", {.bytes = 8});
+        auto draw = list.step("draw").read("map").make("image", {.bytes = 8, .role = value_role::output});
+        say(draw);
+        list.step().make("x", {.bytes = 8});
+        list.step("upload").make("mesh", {.bytes = 64});
+        return list;
+    };
+    using step = listing<std::string>::step_ref&;
+    auto const later = frame([](step draw) { draw.wait_for("upload"); });
+    REQUIRE(later.program().successors(3).size() == 1);
+    CHECK(later.program().successors(3)[0] == 1);
+    CHECK(
+        printed(plan_memory(later).error()) ==
+        "an edge or a hand-off from position 3 ('upload') to step 'draw' goes backward in the order: choose "
+        "another order, as order() does; a program with loops is made with flow() and planned by "
+        "plan_flow()");
+    CHECK(bool(plan_concurrent(later)));
+    listing<std::string> ordered = later;
+    ordered.order = order(later).order;
+    CHECK(bool(plan_memory(ordered)));
+    CHECK(bool(plan_with_handoffs(ordered, {.workers = 2})));
+    auto const earlier = frame([](step draw) { draw.wait_for("shadows"); });
+    CHECK(bool(plan_memory(earlier)));
+    CHECK(earlier.program().successors(0).size() == 1);
+
+    auto refused = [&](auto say) {
+        return thrown_by<precondition_error>([&] { (void)plan_memory(frame(say)); });
+    };
+    CHECK(refused([](step draw) { draw.wait_for("uplaod"); }) ==
+          "sublet: step 'draw' waits for step 'uplaod', which is not listed");
+    CHECK(refused([](step draw) { draw.wait_for("draw"); }) == "sublet: step 'draw' waits for itself");
+    CHECK(refused([](step draw) { draw.wait_for(""); }) ==
+          "sublet: wait_for() is given an empty label of a step");
+    listing<std::string> twice = later;
+    twice.step("upload");
+    CHECK(thrown_by<precondition_error>([&] { (void)plan_concurrent(twice); }) ==
+          "sublet: step 'draw' waits for step 'upload', and steps 3 and 4 have that label: wait for one of "
+          "them by its step_ref");
+    twice = later;
+    twice.step("draw"); // nothing waits for this label
+    CHECK(bool(plan_concurrent(twice)));
+    twice.step().wait_for("draw");
+    CHECK(thrown_by<precondition_error>([&] { (void)plan_concurrent(twice); }) ==
+          "sublet: step 5 waits for step 'draw', and steps 1 and 4 have that label: wait for one of them by "
+          "its step_ref");
+    listing<std::string> blocks;
+    (void)blocks.block();
+    CHECK(thrown_by<precondition_error>([&] { blocks.step().wait_for("upload"); }) ==
+          "sublet: wait_for is for listings without blocks");
+}
+
+TEST_CASE("a cycle of waits is refused by the names of its steps, and nothing else is")
+{
+    std::size_t cyclic = 0, sound = 0;
+    for (std::uint32_t seed = 0; seed != 300; ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        std::uint32_t const steps = 2 + pick.below(7);
+        std::vector<std::vector<bool>> before(steps, std::vector<bool>(steps));
+        listing<int> list;
+        for (std::uint32_t s = 0; s != steps; ++s) {
+            auto step = list.step("step " + std::to_string(s));
+            step.make(static_cast<int>(s), {.bytes = 8});
+            if (s != 0 && pick.below(2) == 0) {
+                std::uint32_t const read = pick.below(s);
+                step.read(static_cast<int>(read));
+                before[read][s] = true;
+            }
+            std::uint32_t const other = pick.below(steps);
+            if (other == s || pick.below(2) == 0) continue;
+            step.wait_for("step " + std::to_string(other));
+            before[other][s] = true;
+        }
+        auto reaches = before;
+        for (std::uint32_t k = 0; k != steps; ++k)
+            for (std::uint32_t i = 0; i != steps; ++i)
+                for (std::uint32_t j = 0; j != steps; ++j)
+                    if (reaches[i][k] && reaches[k][j]) reaches[i][j] = true;
+        bool has_cycle = false;
+        for (std::uint32_t s = 0; s != steps; ++s) has_cycle = has_cycle || reaches[s][s];
+        auto const concurrent = plan_concurrent(list);
+        auto const found = order(list);
+        REQUIRE(bool(concurrent) == !has_cycle);
+        REQUIRE(bool(found) == !has_cycle);
+        cyclic += has_cycle;
+        if (!has_cycle) {
+            ++sound;
+            list.order = found.order;
+            CHECK(bool(plan_memory(list)));
+            continue;
+        }
+        for (counterexample const& why : {concurrent.error(), found.error()}) {
+            REQUIRE(why.what == fault::cycle);
+            REQUIRE(!why.schedule.empty());
+            std::string text = "step '" + std::string(why.name_of_step(why.step())) +
+                               "' waits for itself: the order has a cycle: step ";
+            for (std::size_t i = 0; i != why.schedule.size(); ++i) {
+                step_id const next = why.schedule[(i + 1) % why.schedule.size()];
+                CHECK(before[+why.schedule[i]][+next]);
+                text += "'step " + std::to_string(+why.schedule[i]) + "' before ";
+            }
+            CHECK(printed(why) == text + "'step " + std::to_string(+why.schedule[0]) + "'");
+        }
+    }
+    CHECK(cyclic > 50);
+    CHECK(sound > 50);
+}
+
+TEST_CASE("where pools are listed a value lies in one of them, or is refused by name in every planner")
+{
+    auto make = [](pool_id its, std::size_t listed, value_role role = value_role::intermediate) {
+        listing<std::string> list;
+        list.step("load").make("x", {.bytes = 8});
+        list.step("work").read("x").make("y", {.bytes = 8, .role = role, .pool = its});
+        list.step("end").read("y");
+        list.pools.resize(listed);
+        return list;
+    };
+    auto each = [](listing<std::string> const& list, std::string const& expected) {
+        auto refuses = [&](char const* name, auto call) {
+            CAPTURE(name);
+            CHECK(thrown_by<precondition_error>(call) == expected);
+        };
+        refuses("plan_memory", [&] { (void)plan_memory(list); });
+        refuses("plan_concurrent", [&] { (void)plan_concurrent(list); });
+        refuses("plan_with_handoffs", [&] { (void)plan_with_handoffs(list); });
+        refuses("schedules", [&] { (void)schedules(list, {.workers = 2}); });
+        refuses("plan_flow", [&] { (void)plan_flow(list); });
+        refuses("advise_memory", [&] { (void)advise_memory(list); });
+        refuses("order", [&] { (void)order(list); });
+        refuses("plan_nested", [&] {
+            snapshot const program = list.program();
+            (void)plan_nested(program_tree{program}, std::vector{list});
+        });
+        refuses("plan_symbolic",
+                [&] { (void)plan_symbolic(list, {.bytes = affine_bytes{8, 8}, .dims = batches(4)}); });
+        refuses("cpu_executor", [&] { cpu_executor run(list, no_plan{}, synthetic_kernel{}); });
+        refuses("thread_executor", [&] { thread_executor run(list, no_plan{}, synthetic_kernel{}); });
+    };
+    each(make(7, 2),
+         "sublet: the pool of value 'y' is 7 in step 'work', but only 2 pools are listed, from 0");
+    each(make(1, 1), "sublet: the pool of value 'y' is 1 in step 'work', but only pool 0 is listed");
+    auto chosen = make(0, 2);
+    CHECK(plan_memory(chosen).plan.arena_bytes.size() == 2);
+    chosen.may_lie_in("y", 0);
+    chosen.may_lie_in("y", 2);
+    CHECK(thrown_by<precondition_error>([&] { (void)plan_memory(chosen); }) ==
+          "sublet: value 'y' may lie in pool 2, but only 2 pools are listed, from 0");
+    CHECK(thrown_by<precondition_error>([&] { cpu_executor run(chosen, no_plan{}, synthetic_kernel{}); }) ==
+          "sublet: value 'y' may lie in pool 2, but only 2 pools are listed, from 0");
+    // Of storage that is not planned, and where no pool is listed, a pool is any number.
+    CHECK(bool(plan_memory(make(7, 0))));
+    auto own = make(7, 2, value_role::output);
+    own.facts("y", {.eligible = false});
+    CHECK(bool(plan_memory(own)));
+    listing<std::string> outer;
+    outer.facts("y", {.bytes = 8, .role = value_role::external, .pool = 7});
+    outer.step("read").read("y").make("x", {.bytes = 8});
+    outer.pools.resize(2);
+    CHECK(bool(plan_memory(outer)));
+}
+
+TEST_CASE("options that list pools refuse a value in another one, by its number or the name of the caller")
+{
+    listing<std::string> const list = [] {
+        listing<std::string> made;
+        made.step("load").make("x", {.bytes = 8});
+        made.step("work").read("x").make("y", {.bytes = 8, .pool = 7});
+        made.step("view").read("y").view("v", "y", 4, {.bytes = 4}).only_views();
+        made.step("end").read("v");
+        return made;
+    }();
+    snapshot const p = list.program();
+    plan_options options = list.options();
+    std::size_t const sizes[] = {1, 2, 7, 8};
+    for (std::size_t listed : sizes) {
+        CAPTURE(listed);
+        options.pools.resize(listed);
+        std::string const why = listed == 8   ? ""
+                                : listed == 1 ? "value 1 names pool 7, but only pool 0 is listed"
+                                              : "value 1 names pool 7, but only " + std::to_string(listed) +
+                                                    " pools are listed, from 0";
+        auto said = [](auto const& result) { return result ? std::string() : printed(result.error()); };
+        CHECK(said(plan_memory(p, options)) == why);
+        CHECK(said(plan_concurrent(p, options)) == why);
+        CHECK(said(plan_with_handoffs(p, options)) == why);
+        CHECK(said(schedules(p, options, {.workers = 2})) == why);
+        CHECK(said(plan_flow(p, options)) == why);
+        CHECK(said(advise_memory(p, options)) == why);
+        CHECK(said(plan_nested(program_tree{p}, std::vector{options})) ==
+              (why.empty() ? why : why + "; 1 is value 1 of program 0"));
+        symbolic_options every{.bytes = {affine_bytes{8, 0}, affine_bytes{8, 8}, affine_bytes{4, 0}},
+                               .dims = batches(4),
+                               .alias_of = options.alias_of,
+                               .pool = options.pool,
+                               .pools = options.pools};
+        every.view_offset = [](value_id v) { return affine_bytes{v == 2 ? 4u : 0u, 0}; };
+        CHECK(said(plan_symbolic(p, every)) == why);
+        CHECK(thrown_by<precondition_error>([&] {
+                  cpu_executor run(p, options, no_plan{}, synthetic_kernel{});
+              }).find(why) != std::string::npos);
+    }
+    options.pools.resize(2);
+    counterexample const why = list.named(plan_memory(p, options)).error();
+    CHECK(printed(why) == "value 'y' names pool 7, but only 2 pools are listed, from 0");
+    CHECK(why == [&] {
+        counterexample expected{fault::unlisted_pool,
+                                counterexample::place{.value = 1, .pool = 7, .needed = 2}};
+        expected.name(1, "y");
+        return expected;
+    }());
+    options.pool = 1;
+    options.pool_choices = {{0, 1}, {0, 2}};
+    CHECK(printed(plan_memory(p, options).error()) ==
+          "value 0 names pool 2, but only 2 pools are listed, from 0");
 }
 
 TEST_CASE("a listing refuses contradictions and steps that are over")
@@ -1156,15 +1406,21 @@ TEST_CASE("a listing refuses contradictions and steps that are over")
     CHECK_NOTHROW(second.read(1).wait_for(first));
     listing<int> other;
     CHECK_THROWS_WITH_AS(other.step().wait_for(second),
-                         "sublet: a listing is given a step of another listing", precondition_error);
+                         "sublet: wait_for() is given a step of another listing", precondition_error);
     CHECK_THROWS_AS(other.step().wait_for(first), precondition_error); // a step of this number was there
     CHECK_THROWS_WITH_AS(second.wait_for(second), "sublet: step 1 of a listing waits for itself",
                          precondition_error);
     listing<int> blocks, one_block;
     auto here = one_block.block();
     auto there = blocks.block();
-    CHECK_THROWS_WITH_AS(one_block.edge(here, there), "sublet: a listing is given a block of another listing",
+    CHECK_THROWS_WITH_AS(one_block.edge(here, there), "sublet: edge() is given a block of another listing",
                          precondition_error);
+    auto gone = list.step();
+    list = listing<int>();
+    CHECK_THROWS_WITH_AS(list.step().wait_for(gone),
+                         "sublet: wait_for() is given step 2 of a listing that has only 1 steps now",
+                         precondition_error);
+    list.facts(1, {.bytes = 8});
     CHECK_THROWS_AS(one_block.edge(there, here), precondition_error);
     CHECK_THROWS_AS(one_block.step().read_at_end_of(there, 1), precondition_error);
     CHECK(list.values() == 1);

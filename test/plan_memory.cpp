@@ -189,7 +189,7 @@ TEST_CASE("values that may be in several pools are in the cheapest that have roo
 {
     // 0, 1 and 2 are live together; fast memory has room for two of them, and 1 costs least elsewhere.
     snapshot const join = op_list(4, {{}, {}, {}, {0, 1, 2}}, {{0}, {1}, {2}, {3}});
-    plan_options options{.bytes = 32, .pools = {{.capacity = 64}}};
+    plan_options options{.bytes = 32, .pools = {{.capacity = 64}, {}}};
     for (value_id v = 0; v != 3; ++v) {
         options.pool_choices.push_back({v, 0, 0});
         options.pool_choices.push_back({v, 1, v == 1 ? byte_count{2} : byte_count{9}});
@@ -345,8 +345,8 @@ TEST_CASE("programs with back edges are refused")
     };
     CHECK(plan_memory(loop(false), {.bytes = 8}));
     CHECK(failure_of(plan_memory(loop(true), {.bytes = 8})) ==
-          "an edge or a hand-off from position 1 goes backward in the order: choose another order; a program "
-          "with loops is made with flow() and planned by plan_flow()");
+          "an edge or a hand-off from position 1 to step 0 goes backward in the order: choose another order, "
+          "as order() does; a program with loops is made with flow() and planned by plan_flow()");
 }
 
 TEST_CASE("in place, the bound counts whole alignment units for all buffers but the highest")

@@ -553,7 +553,8 @@ TEST_CASE("for every schedule, waits that views with open places may have go wit
                              .view_offset = {formula{}, formula{}, n, formula{}},
                              .valid_for = program_reading::concurrent};
     CHECK(failure_of(plan_symbolic(pieces, options)) ==
-          "it is not proved for every shape: step 1 waits for itself: the order has a cycle");
+          "it is not proved for every shape: step 1 waits for itself: the order has a cycle: step 0 before 1 "
+          "before 0");
     options.bytes = {8, 4, 4, 8};
     options.view_offset = {formula{}, formula{}, 4, formula{}};
     CHECK(plan_symbolic(pieces, options));
@@ -599,8 +600,9 @@ TEST_CASE("programs with back edges have no plan for any shape, checked or not")
         auto const planned =
             plan_symbolic(loop, {.bytes = affine_bytes{0, 8}, .dims = batches(2), .check = check});
         REQUIRE(!planned);
-        CHECK(planned.error() ==
-              counterexample{.what = fault::leads_back, .of = counterexample::waiting{.position = 1}});
+        CHECK(planned.error() == counterexample{.what = fault::leads_back,
+                                                .of = counterexample::waiting{.position = 1},
+                                                .schedule = {1, 0}});
         CHECK(planned.plan.buffer_of == std::vector<buffer_id>(2, no_buffer));
     }
 }

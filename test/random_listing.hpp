@@ -429,7 +429,8 @@ private:
     {
         std::uint32_t const count = chance(30) ? 1 + pick_.below(3) : 1;
         pools_ = count;
-        for (std::uint32_t i = 0; i != count && chance(40); ++i) {
+        bool const are_listed = chance(40); // all, or none
+        for (std::uint32_t i = 0; i != count && are_listed; ++i) {
             random_listing::limits p;
             if (chance(20)) p.capacity = 16 + pick_.below(120);
             if (chance(20)) p.alignment = std::uint64_t{1} << pick_.below(5);
@@ -514,7 +515,9 @@ private:
             if (chance(5)) d.pinned = 16 * pick_.below(5);
             if (limits_.choices && chance(8))
                 for (std::uint32_t i = 1 + pick_.below(2); i != 0; --i)
-                    d.choices.push_back({pick_.below(3), pick_.below(4)});
+                    d.choices.push_back(
+                        {pick_.below(l_.pools.empty() ? 3 : static_cast<std::uint32_t>(l_.pools.size())),
+                         pick_.below(4)});
             std::sort(d.choices.begin(), d.choices.end());
             d.choices.erase(std::unique(d.choices.begin(), d.choices.end(),
                                         [](auto a, auto b) { return a.first == b.first; }),

@@ -115,7 +115,7 @@ inline random_shapes draw_shapes(random_source& pick, std::uint32_t most_nodes =
     bool is_by_shape = false;
     for (sublet::formula const& one : bytes) is_by_shape = is_by_shape || one.is_by_shape();
     std::vector<sublet::pool_limits> pools;
-    if (pick.below(4) == 0) pools = {{.alignment = 1 + pick.below(12)}};
+    if (pick.below(4) == 0) pools = {{.alignment = 1 + pick.below(12)}, {}, {}};
     random_shapes all{p,
                       {.bytes = bytes,
                        .dims = dims,

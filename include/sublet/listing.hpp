@@ -37,6 +37,7 @@
 #include <sublet/planning/detail/handle_numbers.hpp>
 #include <sublet/planning/detail/handle_text.hpp>
 #include <sublet/planning/detail/listed_facts.hpp>
+#include <sublet/planning/detail/result_ids.hpp>
 #include <sublet/planning/detail/said_values.hpp>
 
 #include <cstddef>
@@ -87,53 +88,56 @@ public:
     };
 
     /// A step, until the next one begins. Calls may come in any order; each returns the step. By default
-    /// none: converts to false.
+    /// none: converts to false, and equals another that is none.
     ///
-    /// Throws: precondition_error if another step has begun, or for no step.
+    /// Throws: precondition_error, which names the call, if another step has begun, or for no step.
     class step_ref {
     public:
         step_ref() = default;
         /// It is a step of a listing.
         explicit operator bool() const { return list_ != nullptr; }
+        friend bool operator==(step_ref const&, step_ref const&) = default;
         /// Reads h and holds its storage until the step ends.
-        step_ref& read(Handle const& h) { return touch_value(h, touch::access::use); }
+        step_ref& read(Handle const& h) { return say("read", touch::access::use, h); }
         /// Reads h before anything is written: a result may take its storage in this step.
-        step_ref& read_early(Handle const& h) { return touch_value(h, touch::access::use_early); }
+        step_ref& read_early(Handle const& h) { return say("read_early", touch::access::use_early, h); }
         /// Makes h: all of its bytes are new.
-        step_ref& make(Handle const& h) { return touch_value(h, touch::access::def); }
+        step_ref& make(Handle const& h) { return say("make", touch::access::def, h); }
         /// The same, and describes h.
         step_ref& make(Handle const& h, value_facts const& facts)
         {
-            return touch_id(open().facts_.describe(h, facts, number_), touch::access::def);
+            return touch_id(open("make").facts_.describe(h, facts, number_), touch::access::def);
         }
         /// Makes h, of which no byte has contents yet: several steps write them, through views; or, if no
         /// other step touches it, and it is no output and not the caller's, it is scratch that ends with its
         /// step (`call.scratch()` of executors). A planner refuses a read of bytes that no step has written.
         step_ref& allocate(Handle const& h, value_facts const& facts = {})
         {
-            return touch_id(open().facts_.describe(h, facts, number_), touch::access::allocate);
+            return touch_id(open("allocate").facts_.describe(h, facts, number_), touch::access::allocate);
         }
         /// Makes h, a view of `of` that begins at byte `offset` of it. No byte is read or written, unless the
         /// step reads or writes h, too: it reads the bytes as they are before it writes.
         step_ref& view(Handle const& h, Handle const& of, byte_count offset = 0,
                        value_facts const& facts = {})
         {
-            return touch_id(open().facts_.describe_view(h, of, offset, facts, number_), touch::access::view);
+            return touch_id(open("view").facts_.describe_view(h, of, offset, facts, number_),
+                            touch::access::view);
         }
         /// Reads and writes the bytes of h, which is there already: in place or, if h is a view, a part.
-        step_ref& write(Handle const& h) { return touch_value(h, touch::access::write); }
+        step_ref& write(Handle const& h) { return say("write", touch::access::write, h); }
         /// The result `out` of the step may overwrite its operand `in`, if that is not needed afterwards. The
         /// step has to read the one and make the other: program() refuses the pair otherwise.
         step_ref& may_overwrite(Handle const& in, Handle const& out)
         {
-            open().record_.overwrites.push_back({number_, list_->facts_.add(in), list_->facts_.add(out)});
+            auto& pairs = open("may_overwrite").record_.overwrites;
+            pairs.push_back({number_, list_->facts_.add(in), list_->facts_.add(out)});
             return *this;
         }
         /// The step is a function of what it reads, without other effects: advise_memory() may run it again.
         /// Without this call, or if `is_so` is false, it runs once.
         step_ref& may_recompute(bool is_so = true)
         {
-            detail::effect_record& record = open().record_;
+            detail::effect_record& record = open("may_recompute").record_;
             if (is_so) record.say(detail::effect_record::recomputable);
             return *this;
         }
@@ -141,29 +145,43 @@ public:
         /// Without this call, a step that reads values and only makes views of others is refused.
         step_ref& only_views(bool is_so = true)
         {
-            detail::effect_record& record = open().record_;
+            detail::effect_record& record = open("only_views").record_;
             if (is_so) record.say(detail::effect_record::only_views);
             return *this;
         }
         /// This step begins after another has ended, for a reason other than data.
-        /// Throws: precondition_error for a step of another listing, or for itself; and in a listing with
-        /// blocks:
-        ///         there edges order them.
+        /// Throws: precondition_error for no step, for a step of another listing, or for itself; and in a
+        ///         listing with blocks: there edges order them.
         step_ref& wait_for(step_ref const& other)
         {
-            SUBLET_EXPECTS(open().block_begin_.empty(), "sublet: wait_for is for listings without blocks");
-            list_->expect_own(other.list_, "step");
+            open_without_blocks();
+            SUBLET_EXPECTS(bool(other), "sublet: wait_for() is given no step: that step_ref is empty, and "
+                                        "step() makes one; a later step is named by its label");
+            list_->expect_own(other.list_, "wait_for", "step");
+            SUBLET_EXPECTS(other.number_ < list_->steps(),
+                           "sublet: wait_for() is given step % of a listing that has only % steps now",
+                           other.number_, list_->steps());
             SUBLET_EXPECTS(other.number_ != number_, "sublet: step % of a listing waits for itself", number_);
             list_->edges_.push_back({node_id::of(+other.number_), node_id::of(+number_)}); // each is a node
+            return *this;
+        }
+        /// The same, for the step with this label, which may be listed later: program() refuses a label that
+        /// no step has, or several. If it is later, the listed order cannot run: say `list.order =
+        /// order(list).order`. What waits in a cycle is refused by the names of its steps.
+        step_ref& wait_for(std::string_view label)
+        {
+            open_without_blocks();
+            SUBLET_EXPECTS(!label.empty(), "sublet: wait_for() is given an empty label of a step");
+            list_->facts_.add_wait(number_, label);
             return *this;
         }
         /// The block of this step reads h at the end of a block before it: a phi operand.
         /// Throws: precondition_error for a block of another listing, and in a listing without blocks.
         step_ref& read_at_end_of(block_ref pred, Handle const& h)
         {
-            SUBLET_EXPECTS(!open().block_begin_.empty(),
+            SUBLET_EXPECTS(!open("read_at_end_of").block_begin_.empty(),
                            "sublet: read_at_end_of is for listings with blocks");
-            list_->expect_own(pred.list_, "block");
+            list_->expect_own(pred.list_, "read_at_end_of", "block");
             auto const node = node_id::of(list_->block_begin_.size() - 1);
             list_->record_.edge_uses.push_back({node, pred.number_, list_->facts_.add(h)});
             return *this;
@@ -174,15 +192,24 @@ public:
     private:
         friend class listing;
         step_ref(listing& list, step_id number) : list_(&list), number_(number) {}
-        listing& open()
+        listing& open(char const* call)
         {
-            SUBLET_EXPECTS(list_ != nullptr, "sublet: a step of no listing is changed");
-            list_->expect_open(number_);
+            SUBLET_EXPECTS(list_ != nullptr,
+                           "sublet: %() is called on no step: this step_ref is empty, and step() makes one",
+                           call);
+            SUBLET_EXPECTS(std::size_t{number_} + 1 == list_->steps(),
+                           "sublet: %() is called on step % of a listing after the next one has begun", call,
+                           number_);
             return *list_;
         }
-        step_ref& touch_value(Handle const& h, touch::access kind)
+        void open_without_blocks()
         {
-            return touch_id(open().facts_.add(h), kind);
+            SUBLET_EXPECTS(open("wait_for").block_begin_.empty(),
+                           "sublet: wait_for is for listings without blocks");
+        }
+        step_ref& say(char const* call, touch::access kind, Handle const& h)
+        {
+            return touch_id(open(call).facts_.add(h), kind);
         }
         step_ref& touch_id(value_id v, touch::access kind)
         {
@@ -194,7 +221,7 @@ public:
     };
 
     // Options of the whole plan: as in plan_options.
-    table<pool_id, pool_limits> pools = {}; ///< one that is not listed has no limits
+    table<pool_id, pool_limits> pools = {}; ///< each that a value names; none: no pool has limits
     std::vector<node_id> order = {}; ///< of steps, or of blocks if there are any
     bool in_place = true;            ///< take the in-place pairs that steps declare
     bool check = true;               ///< check the plan before it is returned
@@ -229,8 +256,8 @@ public:
     /// Throws: precondition_error for a block of another listing.
     void edge(block_ref from, block_ref to)
     {
-        expect_own(from.list_, "block");
-        expect_own(to.list_, "block");
+        expect_own(from.list_, "edge", "block");
+        expect_own(to.list_, "edge", "block");
         edges_.push_back({from.number_, to.number_});
     }
 
@@ -263,9 +290,10 @@ public:
     ///
     /// Complexity: O(values + steps + touches).
     ///
-    /// Throws: precondition_error if a step may overwrite a value that it does not read, or by one that it
-    ///         does not make; or if a value that begins at its first touch is made by a step, viewed,
-    ///         external or an input, or in a listing with blocks.
+    /// Throws: precondition_error if a step waits for a label that not exactly one other step has; if a step
+    ///         may overwrite a value that it does not read, or by one that it does not make; or if a value
+    ///         that begins at its first touch is made by a step, viewed, external or an input, or in a
+    ///         listing with blocks.
     [[nodiscard]] snapshot program() const { return program_of(true); }
     /// The same for order(), which chooses the first touch: all touches of `begun`, the values that begin at
     /// their first touch, are reads.
@@ -278,8 +306,11 @@ public:
     /// What was said of the values and of the whole plan, by id. Sizes that were not said are unknown.
     ///
     /// Complexity: O(values).
+    ///
+    /// Throws: precondition_error if `pools` lists some, and not the one of a value with planned storage.
     [[nodiscard]] plan_options options() const
     {
+        facts_.expect_listed_pools(pools.size());
         plan_options all = facts_.options();
         all.pools = pools;
         all.order = order;
@@ -300,12 +331,7 @@ public:
     [[nodiscard]] plan_options sized_options() const
     {
         plan_options all = options();
-        std::size_t i = 0;
-        for (step_id s = 0; s != steps(); ++s) {
-            std::size_t const end = s + 1 == steps() ? record_.touches.size() : record_.step_begin[s + 1];
-            for (; i != end; ++i)
-                if (record_.touches[i].makes()) facts_.expect_size(record_.touches[i].value, s);
-        }
+        facts_.expect_sizes_of_made(record_);
         facts_.expect_sizes_without_maker();
         facts_.expect_aligned_views(all);
         return all;
@@ -342,7 +368,7 @@ public:
             placed_handle operator*() const
             {
                 auto const [value, pool, offset] = *at_;
-                return {of_->numbers_[original(*of_, value)], pool, offset};
+                return {of_->numbers_[detail::original_value(*of_, value)], pool, offset};
             }
             iterator& operator++()
             {
@@ -396,21 +422,9 @@ public:
         /// has none.
         [[nodiscard]] memory_plan plan_for(listing const& other) const
         {
-            memory_plan renumbered = this->plan;
-            renumbered.buffer_of.assign(other.values(), no_buffer);
-            if (!renumbered.offset_in_root.empty()) renumbered.offset_in_root.assign(other.values(), 0);
-            renumbered.empty.clear();
-            for (value_id v = 0; v != other.values(); ++v) {
-                value_id const own = *this ? numbers_.find(other.handle(v)) : no_value;
-                if (own == no_value || own >= this->plan.buffer_of.size()) continue;
-                renumbered.buffer_of[v] = this->plan.buffer_of[own];
-                if (std::size_t const at = detail::find_value(this->plan.empty, own);
-                    at != this->plan.empty.size())
-                    renumbered.empty.push_back({v, this->plan.empty[at].pool, this->plan.empty[at].offset});
-                if (!renumbered.offset_in_root.empty())
-                    renumbered.offset_in_root[v] = this->plan.offset_in_root[own];
-            }
-            return renumbered;
+            return detail::renumbered(this->plan, other.values(), [&](value_id v) {
+                return *this ? numbers_.find(other.handle(v)) : no_value;
+            });
         }
         /// The handles with an offset, in the order in which they were named; then those that are restored
         /// after a spill, again.
@@ -512,13 +526,16 @@ private:
         bool const has_blocks = !block_begin_.empty();
         std::size_t const nodes = has_blocks ? block_begin_.size() : steps();
         csr_rows<node_id, node_id> next(std::vector<std::uint32_t>(nodes + 1), {});
-        if (!edges_.empty())
+        auto const waits = facts_.waits_by_label(steps());
+        bool const has_edges = !edges_.empty() || !waits.empty();
+        if (has_edges)
             next = csr_rows<node_id, node_id>::gathered(nodes, [&](auto add) {
                 for (auto const& [from, to] : edges_) add(from, to);
+                for (auto const& [from, to] : waits) add(from, to);
             });
-        edge_meaning const meaning = has_blocks       ? edge_meaning::control_flow
-                                     : edges_.empty() ? edge_meaning::none
-                                                      : edge_meaning::order;
+        edge_meaning const meaning = has_blocks  ? edge_meaning::control_flow
+                                     : has_edges ? edge_meaning::order
+                                                 : edge_meaning::none;
         detail::effect_record record;
         record.step_begin.reserve(steps() + 2); // of a step in an empty block, and the end
         record = record_;
@@ -533,35 +550,11 @@ private:
         if (has_blocks) node_end.push_back(step_id::of(record.step_begin.size()));
         return {values(), meaning, csr_graph(std::move(next)), std::move(node_end), std::move(record)};
     }
-    void expect_open(step_id s) const
+    void expect_own(listing const* of, char const* call, char const* what) const
     {
-        SUBLET_EXPECTS(std::size_t{s} + 1 == steps(),
-                       "sublet: a step of a listing is changed after the next one has begun");
-    }
-    void expect_own(listing const* of, char const* what) const
-    {
-        SUBLET_EXPECTS(of == this, "sublet: a listing is given a % of % listing", what,
-                       of == nullptr ? "no" : "another");
+        SUBLET_EXPECTS(of == this, "sublet: %() is given a % of another listing", call, what);
     }
     bool ends_in_empty_block() const { return !block_begin_.empty() && block_begin_.back() == steps(); }
-    /// A value of the listing; the advisor's program has others after them.
-    template <class Result>
-    static value_id original(Result const& result, value_id v)
-    {
-        if constexpr (requires { result.spilled; })
-            return v < result.spilled.origin.size() ? result.spilled.origin[v] : v;
-        else return v;
-    }
-    template <class Result>
-    static step_id original_step(Result const& result, step_id s)
-    {
-        if constexpr (requires { result.spilled; }) {
-            if (s >= result.spilled.steps.size()) return s;
-            using kind = decltype(result.spilled.steps[s].kind);
-            auto const one = result.spilled.steps[s];
-            return one.kind == kind::original || one.kind == kind::rematerialize ? one.step : no_step;
-        } else return s;
-    }
     /// The name of each step, or its number, ending with '\0'.
     void name_steps(std::vector<char>& names) const
     {
@@ -581,9 +574,10 @@ private:
                 detail::set_step(why, step_id::of(+at));
         if (why.step() == no_step && block_begin_.empty() && at < steps())
             detail::set_step(why, step_id::of(order.empty() ? +at : +order[at])); // each is a node
-        for (value_id v : {why.value(), why.other()}) name(why, v, original(result, v));
+        for (value_id v : {why.value(), why.other()}) name(why, v, detail::original_value(result, v));
         for (step_id s : why.steps())
-            if (std::string_view const text = facts_.step_name(original_step(result, s)); !text.empty())
+            if (std::string_view const text = facts_.step_name(detail::original_step(result, s));
+                !text.empty())
                 why.name_step(s, text);
     }
     detail::listed_facts<Handle> facts_;

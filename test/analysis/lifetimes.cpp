@@ -320,15 +320,15 @@ TEST_CASE("an edge to a node that is not later in the order is found, a self loo
             to.size(), 0, [&](node_id n) -> auto& { return to[n]; },
             [](node_id, effect_sink& s) { s.next_step(); });
     };
-    auto leads_back = [](position_id from) {
-        return counterexample{fault::leads_back, counterexample::waiting{.position = from}};
+    auto leads_back = [](position_id at, step_id from, step_id to) {
+        return counterexample{fault::leads_back, counterexample::waiting{.position = at}, {from, to}};
     };
     CHECK(!detail::first_backward_edge(snapshot{}, {}));
     snapshot const forward = edges({{1, 2}, {2}, {}}); // two steps a node
     CHECK(!detail::first_backward_edge(forward, {}));
-    CHECK(detail::first_backward_edge(forward, {1, 0, 2}) == leads_back(3));
-    CHECK(detail::first_backward_edge(edges({{1}, {1}}), {}) == leads_back(3));
-    CHECK(detail::first_backward_edge(edges({{1}, {2}, {0}}), {}) == leads_back(5));
+    CHECK(detail::first_backward_edge(forward, {1, 0, 2}) == leads_back(3, 1, 2));
+    CHECK(detail::first_backward_edge(edges({{1}, {1}}), {}) == leads_back(3, 3, 2));
+    CHECK(detail::first_backward_edge(edges({{1}, {2}, {0}}), {}) == leads_back(5, 5, 0));
 }
 
 // --- aliases -----------------------------------------------------------------------------------------------

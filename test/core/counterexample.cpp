@@ -102,6 +102,7 @@ counterexample example_of(fault what, bool of_buffers = false)
     case fault::crosses_block:
     case fault::over_budget:
     case fault::over_time:
+    case fault::unlisted_pool:
     case fault::over_block:
     case fault::unplaceable_parts: return {what, place};
     case fault::unclear_view:
@@ -203,12 +204,13 @@ TEST_CASE("each fault prints a distinct sentence with the value and the bound")
                              fault::wrong_proof, fault::wrong_peak, fault::not_checkable, fault::leaked});
         CHECK((is_of_all || text.find("3") != std::string::npos));
         bool const has_bound =
-            is_one_of(what,
-                      {fault::misaligned, fault::off_pin, fault::over_capacity, fault::over_budget,
-                       fault::over_time, fault::over_block, fault::unlike_root, fault::oversized_view,
-                       fault::misplaced_view, fault::unlike_capture, fault::unlike_binding,
-                       fault::not_colocated, fault::wrong_height, fault::wrong_blocks, fault::wrong_bound,
-                       fault::wrong_cost, fault::wrong_movement, fault::wrong_proof, fault::wrong_peak}) ||
+            is_one_of(what, {fault::misaligned,     fault::off_pin,        fault::over_capacity,
+                             fault::over_budget,    fault::over_time,      fault::unlisted_pool,
+                             fault::over_block,     fault::unlike_root,    fault::oversized_view,
+                             fault::misplaced_view, fault::unlike_capture, fault::unlike_binding,
+                             fault::not_colocated,  fault::wrong_height,   fault::wrong_blocks,
+                             fault::wrong_bound,    fault::wrong_cost,     fault::wrong_movement,
+                             fault::wrong_proof,    fault::wrong_peak}) ||
             (what == fault::outside_arena && why.as<counterexample::place>() != nullptr);
         CHECK((!has_bound || text.find("64") != std::string::npos));
     }
@@ -422,6 +424,21 @@ TEST_CASE("a fault of steps in any order names the step")
                         "its own first");
     w = {fault::cycle, counterexample::waiting{.step = 2}};
     CHECK(printed(w) == "step 2 waits for itself: the order has a cycle");
+    w.schedule = {5, 7, 2};
+    w.name_step(7, "pack");
+    CHECK(printed(w) ==
+          "step 2 waits for itself: the order has a cycle: step 5 before 'pack' before 2 before 5");
+    w.schedule.clear();
+    for (step_id s = 10; s != 18; ++s) w.schedule.push_back(s);
+    std::string const before = "step 2 waits for itself: the order has a cycle: step 10 before 11 before 12 "
+                               "before 13 before ";
+    CHECK(printed(w) == before + "14 before 15 before 16 before 17 before 10");
+    for (step_id s = 18; s != 21; ++s) w.schedule.push_back(s);
+    CHECK(printed(w) == before + "3 more before 17 before 18 before 19 before 20 before 10");
+    w = {fault::leads_back, counterexample::waiting{.position = 9}, {4, 3}};
+    w.name_step(3, "draw");
+    CHECK(printed(w).find("an edge or a hand-off from position 9 to step 'draw' goes backward") == 0);
+    CHECK(w.steps() == std::vector<step_id>{4, 3});
 }
 
 TEST_CASE("a fault of a schedule names its steps and times")

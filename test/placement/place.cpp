@@ -511,6 +511,18 @@ TEST_CASE(
     problem.buffers[1].alignment = 24;
     CHECK(why(problem) == counterexample{fault::misaligned, buffers{.buffer = 1, .begin = 72, .needed = 48}});
 
+    problem = two; // a list has every pool
+    problem.pools = {{}, {}};
+    problem.buffers[1].pool = 2;
+    CHECK(thrown_by<precondition_error>([&] { (void)place(problem); }) ==
+          "sublet: buffer 1 names pool 2, but the number of listed pools is 2");
+    problem.buffers[1].pool = 1;
+    problem.choices = {{0, 1, 0}, {0, 3, 0}};
+    CHECK(thrown_by<precondition_error>([&] { (void)place(problem); }) ==
+          "sublet: buffer 0 names pool 3, but the number of listed pools is 2");
+    problem.pools.clear();
+    CHECK(place(problem));
+
     problem = two;
     problem.pools = {{.largest_block = 48}};
     CHECK(why(problem) == counterexample{fault::over_block, buffers{.buffer = 0, .end = 64, .needed = 48}});

@@ -753,7 +753,11 @@ std::string failure_of_advice(random_listing const& given, unsigned seed, std::s
     random_source pick{std::mt19937{seed}};
     random_listing l = given;
     std::uint32_t const percent = 55 + pick.below(45);
-    if (l.pools.empty()) l.pools.emplace_back();
+    for (auto const& d : l.values) { // a list has every pool
+        l.pools.resize(std::max<std::size_t>(l.pools.size(), d.pool + 1));
+        for (auto const& [pool, cost] : d.choices)
+            l.pools.resize(std::max<std::size_t>(l.pools.size(), pool + 1));
+    }
     for (std::size_t i = 0; i != l.pools.size(); ++i) {
         byte_count naive = 0;
         for (auto const& d : l.values)

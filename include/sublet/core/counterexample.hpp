@@ -199,7 +199,8 @@ struct counterexample {
                    counterexample::slots, counterexample::buffers, counterexample::proof,
                    counterexample::renaming, counterexample::commands>
         of = {};
-    std::vector<step_id> schedule = {}; ///< of a step that overwrites: all steps; of a cycle: those that wait
+    std::vector<step_id> schedule = {}; ///< of a step that overwrites: all steps; of a cycle: those that
+                                        ///< wait; of an edge that goes backward: its two
     /// Of a plan for every shape: a shape that shows the fault; empty: validity for all of them is not
     /// proved.
     std::optional<std::vector<byte_count>> at_shape = std::nullopt;

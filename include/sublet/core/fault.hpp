@@ -40,6 +40,8 @@ enum class fault : std::uint8_t {
     over_budget,   ///< place: the result takes end bytes, more than its budget, `needed`
     over_time,     ///< place: the schedule, or the shortest that was found, takes `end`, and `needed` is
                    ///< accepted
+    unlisted_pool, ///< place: value names `pool`, as its own or as a choice, and only `needed` pools are
+                   ///< listed
     over_block,    ///< place: value, or without one a block of pool, ends at end, above its largest block,
                    ///< `needed`. Buffers: the same
 
@@ -65,7 +67,7 @@ enum class fault : std::uint8_t {
 
     cycle,      ///< waiting: `step` waits for itself; if schedule has steps, each waits for the one before
     leads_back, ///< waiting: an edge from position, or step, goes backward: the program loops, or the order
-                ///< is wrong
+                ///< is wrong; if schedule has two steps, it leads from the first to the second
     unordered,  ///< waiting: position, which touches other, does not wait for position `earlier`, which
                 ///< touches value; both need bytes [begin, end) of pool, or those of their class if that is
                 ///< empty. No value: an edge or a hand-off requires it
@@ -74,8 +76,8 @@ enum class fault : std::uint8_t {
     busy_worker, ///< timing: step starts at `start` on worker `of`, which runs other until `end`; no other:
                  ///< there are only `end` workers
     over_group,  ///< timing: step begins a section of group `of` at `start`, where `end` others run, of at
-                 ///< most `most`. With other: no order was found that keeps the group, and in the one that was
-                 ///< tried step begins a section before that of other has ended
+                ///< most `most`. With other: no order was found that keeps the group, and in the one that was
+                ///< tried step begins a section before that of other has ended
 
     unlike_capture, ///< view: value_in_tree, which a body captures, is other_in_tree, but `fact` is `end` of
                     ///< the one and `needed` of the other; value and other only have their names

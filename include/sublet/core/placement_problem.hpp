@@ -97,7 +97,8 @@ struct placement_problem {
     };
 
     table<buffer_id, placement_problem::buffer> buffers; ///< numbered from 0
-    table<pool_id, pool_limits> pools = {};              ///< one not listed has no limits
+    /// Each that a buffer or a choice names; none: no pool has limits.
+    table<pool_id, pool_limits> pools = {};
     std::vector<placement_problem::gap> gaps = {}; ///< in any order
     std::vector<placement_problem::colocation> colocated = {}; ///< in any order
     std::vector<placement_problem::choice> choices = {};       ///< in any order

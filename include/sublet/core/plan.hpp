@@ -312,7 +312,8 @@ struct plan_options {
     per_value<pool_id> pool = pool_id{0};              ///< the pool to lie in
     per_value<byte_count> pinned = no_offset; ///< a prescribed offset
     per_value<bool> eligible = true;          ///< false: has its own storage: not planned, not counted
-    table<pool_id, pool_limits> pools = {};   ///< a pool that is not listed has no limits
+    /// The limits of every pool that a value with planned storage names; if none is listed, no pool has any.
+    table<pool_id, pool_limits> pools = {};
     /// The pools of values that may be in several, in any order; a value without a choice is in its `pool`, a
     /// view in that of its root. Planners choose at a low cost so that capacities hold, greedily: another
     /// choice might fit where none is found.

@@ -96,7 +96,8 @@ struct symbolic_options {
     per_value<pool_id> pool = pool_id{0};       ///< the pool to lie in
     per_value<byte_count> pinned = no_offset;   ///< a prescribed offset, the same for every shape
     per_value<bool> eligible = true;            ///< false: has its own storage: not planned, not counted
-    table<pool_id, pool_limits> pools = {};     ///< capacities are for every shape; no pool may have blocks
+    /// As in plan_options; capacities are for every shape, and no pool may have blocks.
+    table<pool_id, pool_limits> pools = {};
     std::vector<node_id> order = {};            ///< every node once; empty: 0, 1, 2 ...
     /// In one order, or `program_reading::concurrent`: for every schedule, as plan_concurrent().
     program_reading valid_for = program_reading::sequential;

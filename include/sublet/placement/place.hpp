@@ -74,8 +74,8 @@ placement place(placement_problem const& problem, place_options const& options, 
 /// Throws:     precondition_error for an alignment of 0, a size of `no_size`, where sums of bytes exceed
 ///             64 bits, for clocks that are not one begin and one later end for each buffer and thread, that
 ///             come with gaps or colocations, or with many more than 16 million pairs that conflict, where
-///             choose_pools() or replan() do, or if a table does not have one entry per buffer; and what the
-///             listener throws.
+///             choose_pools() or replan() do, for a buffer or a choice in a pool that is not listed if any
+///             is, or if a table does not have one entry per buffer; and what the listener throws.
 [[nodiscard]] placement place(placement_problem const& problem, place_options const& options = {});
 
 /// Bases for the pools of a plan in one memory, around pools with a given base.

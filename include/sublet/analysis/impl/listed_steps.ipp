@@ -44,7 +44,9 @@ SUBLET_DECL std::optional<counterexample> first_backward_edge(snapshot const& p,
         position += p.steps_of(n).last - p.steps_of(n).first;
         for (node_id next : p.successors(n))
             if (has_run[next])
-                return counterexample{fault::leads_back, counterexample::waiting{.position = position - 1}};
+                return counterexample{fault::leads_back,
+                                      counterexample::waiting{.position = position - 1},
+                                      {p.steps_of(n).last - 1, p.steps_of(next).first}};
     }
     return std::nullopt;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 
 /// Steps are taken in order, with the touches of each; roots are found only if a step makes a view. What is
-/// said of a view is compared with what is said of its root, value by value.
+/// said of a view is compared with what is said of its root, value by value, and before that each pool with
+/// the list of pools.
 
 #include <sublet/analysis/internal/contents.hpp>
 #include <sublet/analysis/internal/unclear.hpp>
@@ -118,9 +119,32 @@ SUBLET_DECL std::optional<counterexample> find_unlike_root(plan_options const& o
     return std::nullopt;
 }
 
+/// The first value with planned storage that names a pool which is not listed; then the first choice. Without
+/// any list all pools are without limits.
+SUBLET_DECL std::optional<counterexample> find_unlisted_pool(plan_options const& options,
+                                                             table<value_id, value_id> const& alias_of)
+{
+    std::size_t const listed = options.pools.size();
+    if (listed == 0) return std::nullopt;
+    auto unlisted = [listed](value_id v, pool_id pool) {
+        return counterexample{fault::unlisted_pool,
+                              counterexample::place{.value = v, .pool = pool, .needed = listed}};
+    };
+    for (value_id v = 0; v != alias_of.size(); ++v) {
+        pool_id const its = options.pool[v];
+        if (its >= listed && alias_of[v] == no_value && options.eligible[v] &&
+            !has_role(options.role[v], value_role::external))
+            return unlisted(v, its);
+    }
+    for (plan_options::pool_choice const& c : options.pool_choices)
+        if (c.pool >= listed && c.value < alias_of.size()) return unlisted(c.value, c.pool);
+    return std::nullopt;
+}
+
 SUBLET_DECL std::optional<counterexample> find_unclear(snapshot const& p, plan_options const& options)
 {
     table<value_id, value_id> const of = options.alias_of.tabulate(p.values(), "alias_of");
+    if (auto unlisted = find_unlisted_pool(options, of)) return unlisted;
     bool has_views = p.has_views();
     for (value_id v = 0; v != of.size() && !has_views; ++v) has_views = of[v] != no_value;
     if (!has_views) return find_unwritten(p, options);

@@ -6,6 +6,7 @@
 ///
 ///     step 'append' reads k, makes no value, and only makes a view of cache     a write() was forgotten
 ///     row, a view that begins at byte 8 of cache, has alignment 32              no place of cache gives it
+///     x lies in pool 7, of the two pools 0 and 1                                a pool was mistaken
 ///
 /// Size, pool and storage of a view are those of its root: what else is said of it has to be the same. A fact
 /// of a view that has its default is not said, and neither is an alignment that is the root's: it may be a
@@ -19,10 +20,11 @@
 
 namespace sublet::detail {
 
-/// A step that makes a view without saying so, or of nothing; one that reads values and only makes views of
-/// other storage, without only_views(); or a view of which something is said that its root contradicts: an
-/// alignment that does not divide its offset, another pool, storage of its own. The first by step, then by
-/// value. Or else what find_unwritten() finds.
+/// A value in a pool that is not listed, or with a choice of one, if any are. Else a step that makes a view
+/// without saying so, or of nothing; one that reads values and only makes views of other storage, without
+/// only_views(); or a view of which something is said that its root contradicts: an alignment that does not
+/// divide its offset, another pool, storage of its own. The first by step, then by value. Or else what
+/// find_unwritten() finds.
 ///
 /// Complexity: O(values + touches).
 /// Throws:     precondition_error if views form a cycle.

@@ -161,6 +161,12 @@ private:
         case fault::over_time:
             out_ << "the schedule takes " << at.end << ", and at most " << at.needed << " are accepted";
             return;
+        case fault::unlisted_pool:
+            value(at.value);
+            out_ << " names pool " << at.pool << ", but only ";
+            if (at.needed == 1) out_ << "pool 0 is listed";
+            else out_ << at.needed << " pools are listed, from 0";
+            return;
         case fault::over_block:
             if (at.value == no_value) out_ << "a block of pool " << at.pool;
             else value(at.value);
@@ -315,13 +321,17 @@ private:
         if (why_.what == fault::leads_back) out_ << "an edge or a hand-off from ";
         at(w.position, w.step);
         if (why_.what == fault::leads_back) {
-            out_ << " goes backward in the order: choose another order; a program with loops is made with "
-                    "flow() "
-                    "and planned by plan_flow()";
+            if (why_.schedule.size() == 2) {
+                out_ << " to ";
+                step(why_.schedule[1]);
+            }
+            out_ << " goes backward in the order: choose another order, as order() does; a program with "
+                    "loops is made with flow() and planned by plan_flow()";
             return;
         }
         if (why_.what == fault::cycle) {
             out_ << " waits for itself: the order has a cycle";
+            if (why_.schedule.size() > 1) cycle(why_.schedule);
             return;
         }
         out_ << " does not wait for position " << w.earlier;
@@ -337,6 +347,23 @@ private:
             out_ << " in the same bytes";
         }
         if (w.begin != w.end) out_ << ": [" << w.begin << ", " << w.end << ") of pool " << w.pool;
+    }
+    /// Each step waits for the one before. Of a long cycle the middle is only counted.
+    void cycle(std::vector<step_id> const& steps)
+    {
+        std::size_t const n = steps.size(), shown = 4;
+        out_ << ": ";
+        step(steps[0]);
+        for (std::size_t i = 1; i != n; ++i) {
+            out_ << " before ";
+            if (i == shown && n > 2 * shown) {
+                out_ << n - 2 * shown << " more before ";
+                i = n - shown;
+            }
+            label(why_.name_of_step(steps[i]), +steps[i]);
+        }
+        out_ << " before ";
+        label(why_.name_of_step(steps[0]), +steps[0]);
     }
     void write(typename Why::timing const& t)
     {

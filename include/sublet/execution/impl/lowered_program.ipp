@@ -220,6 +220,7 @@ SUBLET_DECL lowered_program lower_in_order(snapshot const& program, plan_options
                                                                         .end = lowered.table.oversized_bytes,
                                                                         .needed = its.size}});
     }
+    if (auto const unclear = find_unclear(program, options)) throw unsound_plan(*unclear);
     lowered.pools = options.pools.size();
     for (buffer& b : lowered.table.buffers) {
         if (b.pool < options.pools.size())
@@ -229,7 +230,6 @@ SUBLET_DECL lowered_program lower_in_order(snapshot const& program, plan_options
                        b.root, b.pool);
         if (b.is_planned()) lowered.pools = std::max(lowered.pools, std::size_t{b.pool} + 1);
     }
-    if (auto const unclear = find_unclear(program, options)) throw unsound_plan(*unclear);
     lowered.bytes = options.bytes.tabulate(program.values());
     for (value_id v = 0; v != lowered.bytes.size(); ++v)
         lowered.bytes[v] = std::min(lowered.bytes[v], lowered.table.buffers[lowered.table.buffer_of[v]].size);

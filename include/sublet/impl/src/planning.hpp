@@ -19,6 +19,7 @@
 #include <sublet/planning/impl/flow_lives.ipp>
 #include <sublet/planning/impl/in_every_schedule.ipp>
 #include <sublet/planning/impl/insert_spills.ipp>
+#include <sublet/planning/impl/labelled_waits.ipp>
 #include <sublet/planning/impl/least_load.ipp>
 #include <sublet/planning/impl/pack_in_place.ipp>
 #include <sublet/planning/impl/place_in_schedule.ipp>

@@ -18,6 +18,7 @@
 #include <sublet/placement/internal/pack.hpp>
 #include <sublet/placement/place.hpp>
 
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -153,12 +154,26 @@ SUBLET_DECL placement place(placement_problem const& problem, place_options cons
     return result;
 }
 
+/// Throws: precondition_error if some pools are listed, and not that of a buffer or of a choice.
+SUBLET_COLD_DECL void expect_listed_pools(placement_problem const& problem)
+{
+    std::size_t const listed = problem.pools.size();
+    if (listed == 0) return;
+    auto expect = [listed](buffer_id b, pool_id pool) {
+        SUBLET_EXPECTS(pool < listed, "sublet: buffer % names pool %, but the number of listed pools is %", b,
+                       pool, listed);
+    };
+    for (buffer_id b = 0; b != problem.buffers.size(); ++b) expect(b, problem.buffers[b].pool);
+    for (placement_problem::choice const& c : problem.choices) expect(c.buffer, c.pool);
+}
+
 } // namespace sublet::detail
 
 namespace sublet {
 
 SUBLET_DECL placement place(placement_problem const& problem, place_options const& options)
 {
+    detail::expect_listed_pools(problem);
     return detail::place(problem, options, detail::budgets_of(options));
 }
 

@@ -12,6 +12,7 @@
 #include <sublet/graph/internal/effect_record.hpp>
 #include <sublet/planning/detail/handle_numbers.hpp>
 #include <sublet/planning/detail/handle_text.hpp>
+#include <sublet/planning/detail/labelled_waits.hpp>
 #include <sublet/planning/detail/said_values.hpp>
 
 #include <cstddef>
@@ -78,6 +79,13 @@ public:
     void name_step(step_id s, std::string_view label) { step_names_.add(s, label); }
     /// Empty if none is said.
     [[nodiscard]] std::string_view step_name(step_id s) const { return step_names_[s]; }
+    /// `s` begins after the step with this label.
+    void add_wait(step_id s, std::string_view label) { waits_.add(s, label); }
+    /// Throws: precondition_error for a label that is not that of one other step.
+    [[nodiscard]] std::vector<std::pair<node_id, node_id>> waits_by_label(std::size_t steps) const
+    {
+        return waits_.edges(steps, step_names_);
+    }
     /// The name of the value, else the text of its handle.
     [[nodiscard]] id_text text_of(value_id v) const
     {
@@ -117,6 +125,16 @@ public:
         why.quote(text_of(v), v);
         if (made_by != no_step) add_step(why << ", made", made_by) << ",";
         (why << " is not said: say .bytes, or no_size if it is unknown").fail();
+    }
+    void expect_sizes_of_made(effect_record const& record) const
+    {
+        std::size_t const steps = record.step_begin.size();
+        std::size_t i = 0;
+        for (step_id s = 0; s != steps; ++s) {
+            std::size_t const end = s + 1 == steps ? record.touches.size() : record.step_begin[s + 1];
+            for (; i != end; ++i)
+                if (record.touches[i].makes()) expect_size(record.touches[i].value, s);
+        }
     }
     void expect_sizes_without_maker() const
     {
@@ -203,6 +221,29 @@ public:
             why.quote(text_of(is_read ? o.out : o.in), is_read ? o.out : o.in).fail();
         }
     }
+    /// If any pools are listed, those of all values with planned storage are; a view lies with its root.
+    void expect_listed_pools(std::size_t listed) const
+    {
+        auto fail = [listed](sentence& why) {
+            if (listed == 1) why << ", but only pool 0 is listed";
+            else why << ", but only " << listed << " pools are listed, from 0";
+            why.fail();
+        };
+        for (value_id v = 0; listed != 0 && v < pool_.size(); ++v) {
+            pool_id const its = pool_.of_value(v);
+            if (its < listed || alias_of_.of_value(v) != no_value || eligible_.of_value(v) == 0 ||
+                has_role(role_.of_value(v), value_role::external))
+                continue;
+            sentence why = about("pool", v);
+            fail(add_source(why << its, pool_.step_of(v)));
+        }
+        for (plan_options::pool_choice const& c : pool_choices_) {
+            if (listed == 0 || c.pool < listed) continue;
+            sentence why;
+            why << "sublet: value ";
+            fail(why.quote(text_of(c.value), c.value) << " may lie in pool " << c.pool);
+        }
+    }
     void expect_no_choice() const
     {
         if (pool_choices_.empty()) return;
@@ -245,6 +286,7 @@ private:
     said_values<value_role> role_{value_role::intermediate};
     said_names<value_id> value_names_;
     said_names<step_id> step_names_;
+    labelled_waits waits_;
 };
 
 } // namespace sublet::detail
