@@ -279,7 +279,7 @@ TEST_CASE("plans without bytes, pools without bytes, and alignments larger than 
 
     symbolic_options options = chain_options(300, 5);
     options.pool = {0, 2, 0, 2};
-    options.pools = {{.alignment = 1 << 16}};
+    options.pools = {{.alignment = 1 << 16}, {}, {}};
     auto const planned = plan_symbolic(chain, options);
     growing_arena memory(planned);
     block_arena block(planned);

@@ -215,7 +215,7 @@ TEST_CASE("planners ask once, and plan as with tables")
             expect(plan_symbolic(p, counted(c, sizes, n)).plan == plan_symbolic(p, sizes).plan);
         });
         for (byte_count capacity : {no_limit, byte_count{40}, byte_count{0}}) {
-            all.pools = {{.capacity = capacity}};
+            all.pools = {{.capacity = capacity}, {}};
             expect_asked_once("advise_memory", [&](counting& c) {
                 plan_options const counted = c.options(all, n);
                 advice_options how;

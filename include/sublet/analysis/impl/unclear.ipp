@@ -119,8 +119,8 @@ SUBLET_DECL std::optional<counterexample> find_unlike_root(plan_options const& o
     return std::nullopt;
 }
 
-/// The first value with planned storage that names a pool which is not listed; then the first choice. Without
-/// any list all pools are without limits.
+/// The first value of known size with storage to plan that names a pool which is not listed; then the first
+/// choice. Without any list all pools are without limits.
 SUBLET_DECL std::optional<counterexample> find_unlisted_pool(plan_options const& options,
                                                              table<value_id, value_id> const& alias_of)
 {
@@ -132,7 +132,7 @@ SUBLET_DECL std::optional<counterexample> find_unlisted_pool(plan_options const&
     };
     for (value_id v = 0; v != alias_of.size(); ++v) {
         pool_id const its = options.pool[v];
-        if (its >= listed && alias_of[v] == no_value && options.eligible[v] &&
+        if (its >= listed && alias_of[v] == no_value && options.eligible[v] && options.bytes[v] != no_size &&
             !has_role(options.role[v], value_role::external))
             return unlisted(v, its);
     }

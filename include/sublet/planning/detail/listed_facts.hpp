@@ -232,7 +232,7 @@ public:
         for (value_id v = 0; listed != 0 && v < pool_.size(); ++v) {
             pool_id const its = pool_.of_value(v);
             if (its < listed || alias_of_.of_value(v) != no_value || eligible_.of_value(v) == 0 ||
-                has_role(role_.of_value(v), value_role::external))
+                bytes_.of_value(v) == no_size || has_role(role_.of_value(v), value_role::external))
                 continue;
             sentence why = about("pool", v);
             fail(add_source(why << its, pool_.step_of(v)));
