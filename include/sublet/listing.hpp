@@ -19,11 +19,10 @@
 ///
 /// A listing is a program with its options. What takes a program with options takes a listing in their place:
 /// planners, executors, edges, check_plan and its kin, order (`list.order = order(list).order`), dependences,
-/// lifetimes, versions, share_slots; plan_symbolic has sizes of its own (`.bytes =
-/// list.by_handle(formula_of)`), and plan_nested takes a list of listings. What takes a program alone
-/// takes `list.program()`. Results of planners are asked with handles, and errors have names. Its ids (`id`,
-/// `handle`) number the handles in the order in which they were first named; reports take `list.names()` and
-/// `list.step_names()`.
+/// lifetimes, versions, share_slots; plan_symbolic has sizes of its own (`.bytes = list.by_handle(formula_of)`),
+/// and plan_nested takes a list of listings. What takes a program alone takes `list.program()`. Results of
+/// planners are asked with handles, and errors have names. Its ids (`id`, `handle`) number the handles in the
+/// order in which they were first named; reports take `list.names()` and `list.step_names()`.
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/internal/erased_handles.hpp>
@@ -37,6 +36,7 @@
 #include <sublet/planning/detail/handle_numbers.hpp>
 #include <sublet/planning/detail/handle_text.hpp>
 #include <sublet/planning/detail/listed_facts.hpp>
+#include <sublet/planning/detail/listed_plan.hpp>
 #include <sublet/planning/detail/result_ids.hpp>
 #include <sublet/planning/detail/said_values.hpp>
 
@@ -223,11 +223,12 @@ public:
     // Options of the whole plan: as in plan_options.
     table<pool_id, pool_limits> pools = {}; ///< each that a value names; none: no pool has limits
     std::vector<node_id> order = {}; ///< of steps, or of blocks if there are any
+    detail::listed_plan<Handle> previous = {}; ///< a result for another listing: handles keep their places
+    double keep_within = 0;          ///< how much a pool may grow so that offsets stay, as a share
     bool in_place = true;            ///< take the in-place pairs that steps declare
     bool check = true;               ///< check the plan before it is returned
     sublet::effort effort = sublet::effort::balanced; ///< the work of each search
-    /// What results print behind sizes that are no bytes: "qubits". Default: bytes. It has to live as long.
-    char const* unit = nullptr;
+    char const* unit = nullptr; ///< printed behind sizes that are no bytes: "qubits"; it has to live as long
 
     /// Begins the next step. The label is for diagnostics.
     step_ref step(std::string_view label = {})
@@ -314,13 +315,15 @@ public:
         plan_options all = facts_.options();
         all.pools = pools;
         all.order = order;
+        all.previous = previous(*this);
+        all.keep_within = keep_within;
         all.in_place = in_place;
         all.check = check;
         all.effort = effort;
         // An option that a listing cannot say does not compile.
         [[maybe_unused]] auto const& [of_bytes, of_alignment, of_role, of_view, of_begin, of_pool, of_pin,
-                                      of_eligible, its_pools, its_choices, its_order, its_pairs, its_check,
-                                      its_effort] = all;
+                                      of_eligible, its_pools, its_choices, its_order, before, is_before,
+                                      growth, its_pairs, its_check, its_effort] = all;
         return all;
     }
 
@@ -422,9 +425,7 @@ public:
         /// has none.
         [[nodiscard]] memory_plan plan_for(listing const& other) const
         {
-            return detail::renumbered(this->plan, other.values(), [&](value_id v) {
-                return *this ? numbers_.find(other.handle(v)) : no_value;
-            });
+            return detail::renumbered_for(other, *this ? this->plan : memory_plan{}, numbers_);
         }
         /// The handles with an offset, in the order in which they were named; then those that are restored
         /// after a spill, again.
@@ -434,6 +435,11 @@ public:
 
     private:
         friend class listing;
+        friend detail::listed_plan<Handle>;
+        detail::handle_numbers<Handle> const& numbers_of(detail::listed_plan<Handle> const&) const
+        {
+            return numbers_;
+        }
         planned(Planned result, detail::handle_numbers<Handle> numbers)
             : Planned(std::move(result)), numbers_(std::move(numbers))
         {
@@ -474,6 +480,8 @@ public:
             if (!result.listed) name_all(result.listed.error(), result);
         if constexpr (requires { result.figures; }) {
             if (!result) name_all(result.figures.error(), result);
+            if constexpr (requires { result.figures.moved; })
+                for (counterexample& moved : result.figures.moved) name_all(moved, result);
         } else if constexpr (requires { result.error(); }) {
             if (!result) name_all(result.error(), result);
         }

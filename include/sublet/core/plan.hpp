@@ -279,54 +279,6 @@ private:
     bool is_count_ = false;
 };
 
-// --- plan options ----------------------------------------------------------------------------------------
-
-/// The limits of a pool.
-///
-///     largest_block = 256        pool 0    [ a ][ b ]      | [  c  ][d]     a pool of two allocations: no
-///                                          block 0, of 192 | block 1, of 96  buffer is in both
-struct pool_limits {
-    byte_count capacity = no_limit; ///< the most bytes of its arena
-    byte_count alignment = 1; ///< of every buffer in it: the lcm with the buffer's own
-    /// If the pool needs more bytes it is several allocations, and no buffer crosses a border. place() and
-    /// all planners split pools, except for slots, which refuse a pool that does not fit one block, and for
-    /// plans of every shape, which refuse a largest block. A pin is an offset in the first block.
-    byte_count largest_block = no_limit;
-};
-
-/// What a planner has to know about the values, the pools and the order of the nodes.
-struct plan_options {
-    /// The value may be in `pool`, at a cost.
-    struct pool_choice {
-        value_id value = no_value; ///< a root: a view is in the pool of its root
-        pool_id pool = 0;          ///< a pool that it may be in
-        byte_count cost = 0;       ///< what the planner adds up, in any unit
-    };
-
-    per_value<byte_count> bytes; ///< no default; below 2^62 if it is placed; `no_size`: unknown
-    per_value<byte_count> alignment = byte_count{1}; ///< any integer >= 1
-    /// Its relation to the world outside the program.
-    per_value<value_role> role = value_role::intermediate;
-    per_value<value_id> alias_of = no_value;           ///< v is a view of alias_of[v]
-    per_value<byte_count> view_offset = byte_count{0}; ///< its first byte in alias_of[v]; it ends in the root
-    per_value<pool_id> pool = pool_id{0};              ///< the pool to lie in
-    per_value<byte_count> pinned = no_offset; ///< a prescribed offset
-    per_value<bool> eligible = true;          ///< false: has its own storage: not planned, not counted
-    /// The limits of every pool that a value with planned storage names; if none is listed, no pool has any.
-    table<pool_id, pool_limits> pools = {};
-    /// The pools of values that may be in several, in any order; a value without a choice is in its `pool`, a
-    /// view in that of its root. Planners choose at a low cost so that capacities hold, greedily: another
-    /// choice might fit where none is found.
-    std::vector<plan_options::pool_choice> pool_choices = {};
-    /// Every node once; empty: 0, 1, 2 ... The steps run so; in a plan for every schedule, and in one with
-    /// hand-offs, they run in any order that keeps, of two accesses of the same bytes of which one is a
-    /// `write`, the earlier of this order first.
-    std::vector<node_id> order = {};
-    bool in_place = true;            ///< take the in-place pairs that the program declares
-    bool check = true;               ///< check the plan before it is returned
-    sublet::effort effort = sublet::effort::balanced; ///< the work of each search
-};
-
 // --- plan ------------------------------------------------------------------------------------------------
 
 /// A plan as data: which buffers share a slot, or at which offset each buffer lies.
@@ -489,6 +441,61 @@ struct memory_plan {
 private:
     /// Its index in `empty`, or their number.
     [[nodiscard]] std::size_t find_empty(value_id v) const { return detail::find_value(empty, v); }
+};
+
+// --- plan options ----------------------------------------------------------------------------------------
+
+/// The limits of a pool.
+///
+///     largest_block = 256        pool 0    [ a ][ b ]      | [  c  ][d]     a pool of two allocations: no
+///                                          block 0, of 192 | block 1, of 96  buffer is in both
+struct pool_limits {
+    byte_count capacity = no_limit; ///< the most bytes of its arena
+    byte_count alignment = 1;       ///< of every buffer in it: the lcm with the buffer's own
+    /// If the pool needs more bytes it is several allocations, and no buffer crosses a border. place() and
+    /// all planners split pools, except for slots, which refuse a pool that does not fit one block, and for
+    /// plans of every shape, which refuse a largest block. A pin is an offset in the first block.
+    byte_count largest_block = no_limit;
+};
+
+/// What a planner has to know about the values, the pools and the order of the nodes.
+struct plan_options {
+    /// The value may be in `pool`, at a cost.
+    struct pool_choice {
+        value_id value = no_value; ///< a root: a view is in the pool of its root
+        pool_id pool = 0;          ///< a pool that it may be in
+        byte_count cost = 0;       ///< what the planner adds up, in any unit
+    };
+
+    per_value<byte_count> bytes; ///< no default; below 2^62 if it is placed; `no_size`: unknown
+    per_value<byte_count> alignment = byte_count{1}; ///< any integer >= 1
+    /// Its relation to the world outside the program.
+    per_value<value_role> role = value_role::intermediate;
+    per_value<value_id> alias_of = no_value;           ///< v is a view of alias_of[v]
+    per_value<byte_count> view_offset = byte_count{0}; ///< its first byte in alias_of[v]; it ends in the root
+    per_value<pool_id> pool = pool_id{0};              ///< the pool to lie in
+    per_value<byte_count> pinned = no_offset;          ///< a prescribed offset
+    per_value<bool> eligible = true;        ///< false: has its own storage: not planned, not counted
+    /// The limits of every pool that a value with planned storage names; if none is listed, no pool has any.
+    table<pool_id, pool_limits> pools = {};
+    /// The pools of values that may be in several, in any order; a value without a choice is in its `pool`, a
+    /// view in that of its root. Planners choose at a low cost so that capacities hold, greedily: another
+    /// choice might fit where none is found.
+    std::vector<plan_options::pool_choice> pool_choices = {};
+    /// Every node once; empty: 0, 1, 2 ... The steps run so; in a plan for every schedule, and in one with
+    /// hand-offs, they run in any order that keeps, of two accesses of the same bytes of which one is a
+    /// `write`, the earlier of this order first.
+    std::vector<node_id> order = {};
+    /// The plan before, of a program like this one: its values keep their offsets where that costs no bytes,
+    /// and the report names those that moved (`moved`). Empty, or without a plan: nothing is to stay.
+    memory_plan previous = {};
+    /// Which value of the plan before it was; `no_value`: none. Default: the one with the same number.
+    per_value<value_id> previous_value = no_value;
+    /// How much a pool may grow so that offsets stay: a share of what it takes without `previous`, >= 0.
+    double keep_within = 0;
+    bool in_place = true;                             ///< take the in-place pairs that the program declares
+    bool check = true;                                ///< check the plan before it is returned
+    sublet::effort effort = sublet::effort::balanced; ///< the work of each search
 };
 
 } // namespace sublet

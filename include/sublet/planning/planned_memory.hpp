@@ -48,6 +48,11 @@ struct plan_report : pool_report, verdict {
     std::vector<value_id> largest;  ///< the roots of the five largest buffers, largest first
     std::vector<value_id> external; ///< roots of storage that is not planned: external, or not eligible
     std::vector<value_id> unsized;  ///< roots of storage of unknown size, which is not planned either
+    /// The values of `previous` that lie elsewhere now, by value: each with the rule that its former place
+    /// would break in this plan. `clash`: `other` lies in its bytes; `outside_arena`: it would cost bytes;
+    /// `wrong_pool`, `off_pin`, `misaligned`: what is said of it has changed; `misplaced_view`: it shares
+    /// storage with `other`, which stayed; `foreign_plan`: not known, as very many moved.
+    std::vector<counterexample> moved;
     double seconds = 0;             ///< processor time from the program to the checked plan
     /// For every schedule: a work budget ended the search for the bound or for offsets, at a cost of at most
     /// gap(). With hand-offs: more steps wait than may be needed.
@@ -196,6 +201,8 @@ Stream& operator<<(Stream& out, plan_report const& r)
     detail::write_bytes(text, r.lower_bound_bytes);
     if (r.is_cut_short) text << "; the budget of work was spent before the search was over";
     detail::write_unplanned(text, false, r.external.size(), r.unsized.size());
+    if (!r.moved.empty())
+        text << "; " << r.moved.size() << (r.moved.size() == 1 ? " value" : " values") << " moved";
     return out;
 }
 

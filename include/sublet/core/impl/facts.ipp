@@ -18,6 +18,7 @@ SUBLET_DECL asked_options<plan_options> tabulated_options(plan_options const& gi
 {
     asked_options<plan_options> asked(given);
     each_value_fact([&](auto const& fact) { asked.ask(fact.member, values); });
+    if (!given.previous.buffer_of.empty()) asked.ask(&plan_options::previous_value, values);
     return asked;
 }
 
@@ -36,6 +37,11 @@ SUBLET_DECL plan_options options_of_copies(plan_options const& asked, std::size_
 {
     std::size_t const values = own.origin.size();
     plan_options made = asked;
+    if (!asked.previous_value.is_constant(no_value)) {
+        auto was = asked.previous_value.tabulate(before, "previous_value");
+        was.resize(values, no_value); // a copy is new
+        made.previous_value = std::move(was);
+    }
     each_value_fact([&](auto const& fact) {
         if (fact.copied == copied_fact::own) return;
         auto const of = (asked.*fact.member).tabulate(before, fact.name);

@@ -92,7 +92,7 @@ SUBLET_DECL plan_requirements derive_requirements(snapshot const& program, plan_
     std::size_t const values = program.values();
     // A member that a checker does not read here does not compile; choices are read in places.ipp.
     auto const& [bytes, alignment, role, alias_of, view_offset, pool, pinned, eligible, pools, choices, order,
-                 in_place, check, effort] = options;
+                 previous, previous_value, keep_within, in_place, check, effort] = options;
     plan_requirements d;
     d.position = positions_in(order, program);
     table<value_id, value_id> const view_of = alias_of.tabulate(values, "alias_of");

@@ -30,6 +30,7 @@
 #include <sublet/planning/impl/plan_nested.ipp>
 #include <sublet/planning/impl/plan_symbolic.ipp>
 #include <sublet/planning/impl/planned_buffers.ipp>
+#include <sublet/planning/impl/previous_places.ipp>
 #include <sublet/planning/impl/reuse_network.ipp>
 #include <sublet/planning/impl/sampled_shapes.ipp>
 #include <sublet/planning/impl/schedule.ipp>

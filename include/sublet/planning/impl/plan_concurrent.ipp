@@ -21,6 +21,7 @@
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/planning/detail/concurrent_bounds.hpp>
 #include <sublet/planning/detail/planned_buffers.hpp>
+#include <sublet/planning/detail/previous_places.hpp>
 #include <sublet/planning/detail/stages.hpp>
 #include <sublet/sharing/in_place.hpp>
 #include <sublet/sharing/internal/buffer_slots.hpp>
@@ -114,6 +115,7 @@ namespace sublet {
 SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options const& given,
                                                  concurrent_options const& wanted)
 {
+    detail::expect_no_previous(given, "plan_concurrent");
     std::clock_t const begun = std::clock();
     auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& options = *asked;

@@ -22,6 +22,7 @@
 #include <sublet/planning/detail/flow_bounds.hpp>
 #include <sublet/planning/detail/flow_lives.hpp>
 #include <sublet/planning/detail/planned_buffers.hpp>
+#include <sublet/planning/detail/previous_places.hpp>
 #include <sublet/planning/detail/stages.hpp>
 #include <sublet/sharing/in_place.hpp>
 
@@ -52,6 +53,7 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& 
                                    flow_options const& flow)
 {
     detail::expect_listed_order(as_made, given.order);
+    detail::expect_no_previous(given, "plan_flow");
     snapshot as_listed;
     snapshot const& listed = detail::as_control_flow(as_made, as_listed);
     auto const asked = detail::with_said_views(listed, detail::tabulated_options(given, listed.values()));

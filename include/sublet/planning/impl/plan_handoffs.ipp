@@ -23,6 +23,7 @@
 #include <sublet/plan_memory.hpp>
 #include <sublet/planning/detail/place_in_schedule.hpp>
 #include <sublet/planning/detail/planned_buffers.hpp>
+#include <sublet/planning/detail/previous_places.hpp>
 #include <sublet/planning/detail/schedule.hpp>
 #include <sublet/planning/detail/schedule_orders.hpp>
 #include <sublet/planning/detail/stages.hpp>
@@ -318,6 +319,7 @@ namespace sublet {
 SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_options const& given,
                                                      handoff_options const& how)
 {
+    detail::expect_no_previous(given, "plan_with_handoffs");
     SUBLET_EXPECTS(how.minimum_gain <= 1000, "sublet: minimum_gain is %, but at most 1000 thousandths",
                    how.minimum_gain);
     detail::expect_groups(how.groups, p.steps());

@@ -12,8 +12,11 @@
 #include <sublet/graph/internal/said_views.hpp>
 
 #include <sublet/impl/config.hpp>
+#include <sublet/placement/internal/keep_places.hpp>
+#include <sublet/placement/internal/pack_options.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/planning/detail/pack_in_place.hpp>
+#include <sublet/planning/detail/previous_places.hpp>
 #include <sublet/planning/detail/stages.hpp>
 #include <sublet/sharing/in_place.hpp>
 
@@ -27,6 +30,7 @@ SUBLET_COLD_DECL planned_memory plan_memory(snapshot const& p, plan_options cons
 {
     auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& options = *asked;
+    detail::expect_previous(options);
     planned_memory result;
     std::clock_t const begun = detail::begin_plan(result, p, program_reading::sequential);
     result.plan.order = options.order;
@@ -45,11 +49,18 @@ SUBLET_COLD_DECL planned_memory plan_memory(snapshot const& p, plan_options cons
     detail::packed_in_place packed =
         detail::pack_in_place(buffers, pairs, steps, options.pools, options.effort);
     packed.plan.order = options.order;
+    table<buffer_id, byte_count> former; // offsets
+    if (detail::has_previous(options)) {
+        former = detail::previous_offsets(packed.plan, options);
+        detail::keep_places(packed.problem, former, options.keep_within, detail::pack_budgets(options.effort),
+                            packed.placed);
+    }
     result.plan = std::move(packed.plan);
     result.in_place = std::move(packed.gains);
     if (result) result.figures.refute(std::move(packed.valid));
 
     detail::enter_placement(packed.placed, packed.problem, result);
+    if (result && !former.empty()) result.figures.moved = detail::moved_values(result.plan, options, former);
     detail::finish_plan(result, begun, options.check, [&] { return check_plan(p, result.plan, options); });
     return result;
 }

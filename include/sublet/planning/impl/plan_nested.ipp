@@ -10,6 +10,7 @@
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/plan_nested.hpp>
+#include <sublet/planning/detail/previous_places.hpp>
 
 #include <utility>
 
@@ -107,6 +108,7 @@ SUBLET_COLD_DECL void explain_late_def_in_tree(counterexample& why, program_tree
 SUBLET_DECL planned_nested plan_nested(program_tree const& tree, table<program_id, plan_options> const& given,
                                        flow_options const& how)
 {
+    for (plan_options const& one : given) detail::expect_no_previous(one, "plan_nested");
     detail::flat_tree_with_options flattened = detail::flatten_with_options(tree, given);
     table<program_id, plan_options> const& options = flattened.own;
     planned_nested result;
