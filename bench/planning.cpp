@@ -13,6 +13,10 @@
 // values. Every plan is checked; milliseconds are medians, bytes are those of the process beyond the program.
 // `concurrent` is one call of plan_concurrent().
 //
+// planning --frames [--smoke] [--csv] [--most N]: random frame graphs (frame_graphs.hpp), N of them, each
+// with a hundred random changes: how many textures of the frame before lie elsewhere, and the bytes, without
+// the plan before, with it, and with a growth of 1 %. Every plan is proved.
+//
 // planning --decoders [--smoke] [--csv] [--most N] [--nodes N] [--model NAME] [--parts A,B]:
 // nanoseconds per node for every part, on the graphs of decoder_graphs.hpp:
 //
@@ -32,6 +36,7 @@
 //         bench_planning --decoders --smoke --model experts --nodes 3000 --parts balanced
 
 #include "decoder_graphs.hpp"
+#include "frame_graphs.hpp"
 #include "measure.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
@@ -405,7 +410,60 @@ void measure_decoders(decoder_options const& wanted)
     }
 }
 
+/// How planning a changed frame again goes, in one way.
+struct replanned {
+    char const* name;
+    bool has_previous;
+    double keep_within;
+    std::size_t moved = 0;
+    double bytes = 0, ms = 0; ///< multiples of those without the plan before, and milliseconds, added up
+};
+
+void measure_frames(std::size_t frames, std::size_t passes, int edits, bool as_csv)
+{
+    std::printf(as_csv ? "%s,%s,%s,%s,%s,%s,%s\n" : "%-8s %-12s %8s %10s %8s %8s %8s\n", "change", "previous",
+                "changes", "textures", "moved", "bytes", "ms");
+    char const* const names[] = {"added", "removed", "resized", "pool", "all"};
+    std::size_t changes[5] = {}, textures[5] = {};
+    replanned const ways[] = {{"none", false, 0}, {"kept", true, 0}, {"kept, 1 %", true, 0.01}};
+    std::vector<replanned> rows[5];
+    for (std::vector<replanned>& row : rows) row.assign(ways, ways + 3);
+    for (std::size_t f = 0; f != frames; ++f) {
+        bench::frame_graph frame(passes, static_cast<std::uint32_t>(f));
+        std::vector now(3, plan_memory(frame.list()));
+        for (int change = 0; change != edits; ++change) {
+            auto const kind = static_cast<std::size_t>(frame.edit());
+            double least = 0; // bytes without the plan before
+            for (std::size_t w = 0; w != 3; ++w) {
+                auto list = frame.list();
+                if (ways[w].has_previous) list.previous = now[w];
+                list.keep_within = ways[w].keep_within;
+                auto again = now[w];
+                double const ms = bench::milliseconds([&] { again = plan_memory(list); });
+                if (!again || !again.report().is_checked) throw std::runtime_error("a frame has no plan");
+                auto const bytes = static_cast<double>(again.report().arena_bytes);
+                if (w == 0) least = bytes;
+                for (std::size_t of : {kind, std::size_t{4}}) {
+                    rows[of][w].moved += bench::moved_textures(now[w], again);
+                    rows[of][w].bytes += bytes / least;
+                    rows[of][w].ms += ms;
+                    if (w == 0) ++changes[of], textures[of] += frame.textures();
+                }
+                now[w] = std::move(again);
+            }
+        }
+    }
+    for (std::size_t of = 0; of != 5; ++of)
+        for (replanned const& r : rows[of]) {
+            auto const n = static_cast<double>(changes[of]);
+            std::printf(as_csv ? "%s,\"%s\",%zu,%zu,%zu,%.5f,%.3f\n"
+                               : "%-8s %-12s %8zu %10zu %8zu %8.5f %8.3f\n",
+                        names[of], r.name, changes[of], textures[of], r.moved, r.bytes / n, r.ms / n);
+        }
+}
+
 constexpr char usage[] = "usage: bench_planning [--smoke] [--csv] [--most N]\n"
+                         "       bench_planning --frames [--smoke] [--csv] [--most N]\n"
                          "       bench_planning --decoders [--smoke] [--csv] [--most N] [--nodes N]\n"
                          "                      [--model NAME] [--parts A,B]\n";
 
@@ -416,7 +474,7 @@ int main(int count, char** words)
     try {
         if (bench::gives_help(count, words, usage)) return 0;
         std::size_t most = 1'000'000;
-        bool as_csv = false, of_decoders = false, has_decoder_option = false;
+        bool as_csv = false, of_decoders = false, of_frames = false, has_decoder_option = false;
         decoder_options decoders;
         for (int i = 1; i != count; ++i) {
             std::string const word = words[i];
@@ -428,6 +486,7 @@ int main(int count, char** words)
             } else if (word == "--csv") as_csv = decoders.as_csv = true;
             else if (word == "--most" && has_next) most = decoders.most = bench::number_in(words[++i]);
             else if (word == "--decoders") of_decoders = true;
+            else if (word == "--frames") of_frames = true;
             else {
                 has_decoder_option = true;
                 if (word == "--nodes" && has_next) decoders.nodes = bench::number_in(words[++i], 1);
@@ -437,6 +496,11 @@ int main(int count, char** words)
             }
         }
         if (has_decoder_option && !of_decoders) throw std::runtime_error("that option needs --decoders");
+        if (of_frames) {
+            bool const is_smoke = decoders.is_smoke;
+            measure_frames(is_smoke ? 2 : std::min<std::size_t>(most, 50), 60, is_smoke ? 10 : 100, as_csv);
+            return 0;
+        }
         if (of_decoders) {
             measure_decoders(decoders);
             return 0;

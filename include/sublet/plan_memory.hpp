@@ -31,8 +31,12 @@ namespace sublet {
 ///             a value is used before its definition or overwritten too early, pins overlap or are
 ///             misaligned, a view is larger than its root, or the plan exceeds a capacity (another plan may
 ///             still fit).
+///             With `options.previous` no pool is higher than without it and `keep_within` of that, pins win,
+///             and the order and the pools are those without it: no search of an order, and no choice of
+///             pools, looks at the plan before. If the program is the one of that plan, so is the plan.
 /// Complexity: O(nodes + edges + touches + values), and pack() and check_plan() for the planned buffers.
-/// Throws:     precondition_error if a precondition of a stage is violated.
+///             With a previous plan also that of replan(), and moved * buffers.
+/// Throws:     precondition_error if a precondition of a stage is violated, or keep_within is negative.
 [[nodiscard]] planned_memory plan_memory(snapshot const& p, plan_options const& options);
 
 /// The same for a listing: the result is asked with handles.

@@ -300,6 +300,27 @@ TEST_CASE("what is written in place over another stays where that was, and the o
     CHECK(now.report().moved[0].value() == 1);
 }
 
+TEST_CASE("storage stays where most of its values were")
+{
+    auto const chain = sequence(4, 3, [](int step, effect_sink& sink) {
+        if (step > 0) sink.use_early(step - 1);
+        if (step < 3) sink.def(step);
+        if (step == 1 || step == 2) sink.may_overwrite(step - 1, step);
+    });
+    plan_options how{.bytes = 64, .keep_within = 1};
+    how.previous = plan_memory(chain, how).plan;
+    REQUIRE(how.previous.buffers.size() == 1);
+    how.previous.buffers.push_back(how.previous.buffers[0]);
+    how.previous.buffers[1].offset = 64;
+    how.previous.buffer_of = {0, 1, 1};
+    planned_memory const now = plan_memory(chain, how);
+    REQUIRE(now);
+    CHECK(now.plan.offset_of(2) == 64);
+    CHECK(values_of(now.report().moved) == std::vector<value_id>{0});
+    how.previous.buffer_of = {0, 0, 1};
+    CHECK(plan_memory(chain, how).plan.offset_of(2) == 0);
+}
+
 TEST_CASE("planners that do not take account of a previous plan refuse it")
 {
     rectangles const program{{{0, 3, 32}, {0, 3, 64}}};
