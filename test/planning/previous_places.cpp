@@ -4,10 +4,13 @@
 #include "../random_source.hpp"
 
 #include <sublet/advise_memory.hpp>
+#include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/fits.hpp>
 #include <sublet/listing.hpp>
+#include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_flow.hpp>
+#include <sublet/plan_handoffs.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/plan_nested.hpp>
 #include <sublet/plan_symbolic.hpp>
@@ -281,7 +284,7 @@ TEST_CASE("what is written in place over another stays where that was, and the o
         return sequence(2, 2, [=](int step, effect_sink& sink) {
             if (step == 0) sink.def(0);
             if (step == 1) {
-                sink.use_early(0);
+                sink.use(0);
                 sink.def(1);
                 if (in_place) sink.may_overwrite(0, 1);
             }
@@ -303,7 +306,7 @@ TEST_CASE("what is written in place over another stays where that was, and the o
 TEST_CASE("storage stays where most of its values were")
 {
     auto const chain = sequence(4, 3, [](int step, effect_sink& sink) {
-        if (step > 0) sink.use_early(step - 1);
+        if (step > 0) sink.use(step - 1);
         if (step < 3) sink.def(step);
         if (step == 1 || step == 2) sink.may_overwrite(step - 1, step);
     });
@@ -436,6 +439,68 @@ TEST_CASE("a sequence of changes of frames moves few textures, at no bytes, and 
             most_grown, " within 1 % of growth");
     CHECK(10 * moved < 3 * apart_moved);
     CHECK(most_grown <= moved);
+}
+
+TEST_CASE("for every schedule, too, frames move few textures, at no bytes, and each plan is proved")
+{
+    std::size_t apart_moved = 0, moved = 0, changes = 0;
+    for (unsigned seed = first_seed(), end = seed + rounds(4); seed != end; ++seed) {
+        bench::frame_graph frame(16, seed);
+        auto apart = plan_concurrent(frame.list()), now = apart;
+        for (int change = 0; change != 20; ++change, ++changes) {
+            frame.edit();
+            auto list = frame.list();
+            auto const fresh = plan_concurrent(list);
+            list.previous = now;
+            auto const again = plan_concurrent(list);
+            list.previous = again;
+            auto const same = plan_concurrent(list);
+            REQUIRE((fresh && again));
+            CHECK(again.report().is_checked);
+            CHECK(same.plan == again.plan);
+            CHECK(same.report().moved.empty());
+            for (pool_id pool = 0; pool != 2; ++pool) CHECK(again.bytes(pool) <= fresh.bytes(pool));
+            CHECK(again.report().moved.size() == bench::moved_textures(now, again));
+            apart_moved += bench::moved_textures(apart, fresh);
+            moved += bench::moved_textures(now, again);
+            for (counterexample const& one : again.report().moved) {
+                if (one.what == fault::wrong_pool) continue;
+                memory_plan tried = again.plan;
+                auto const was = now.find(list.handle(one.value()));
+                REQUIRE(was);
+                tried.buffers[tried.buffer_of[one.value()]].offset = *was;
+                CHECK(!check_concurrent_plan(list.program(), tried, list.options()));
+            }
+            apart = fresh, now = again;
+        }
+    }
+    MESSAGE(changes, " changes: ", apart_moved, " offsets moved without `previous`, ", moved, " with");
+    CHECK(2 * moved < apart_moved);
+}
+
+TEST_CASE("for every schedule a pin wins, a growth is kept to, and slots refuse a previous plan")
+{
+    auto const two = sequence(2, 2, [](int step, effect_sink& sink) { sink.def(step); }); // in either order
+    plan_options how{.bytes = std::vector{100, 10}, .role = value_role::output};
+    how.previous = plan_concurrent(two, how).plan;
+    REQUIRE(how.previous.offset_of(1) == 100);
+    how.bytes = std::vector{95, 10};
+    CHECK(plan_concurrent(two, how).bytes() == 105);
+    std::vector<counterexample> const moved = plan_concurrent(two, how).report().moved;
+    CHECK(text_of(moved) == "value 1 occupies bytes [100, 110) of pool 0, an arena of only 105\n");
+    how.keep_within = 0.05;
+    CHECK(plan_concurrent(two, how).bytes() == 110);
+    CHECK(plan_concurrent(two, how).report().moved.empty());
+    how.pinned = std::vector<byte_count>{10, no_offset};
+    planned_concurrently const pinned = plan_concurrent(two, how);
+    CHECK(pinned.plan.offset_of(0) == 10);
+    CHECK(pinned.report().moved.front().what == fault::off_pin);
+    CHECK_THROWS_WITH_AS(
+        (void)plan_concurrent(two, how, {.strategy = concurrent_options::strategy_kind::slots}),
+        "sublet: a plan of slots does not take account of a previous plan", precondition_error);
+    CHECK_THROWS_WITH_AS((void)plan_with_handoffs(two, how),
+                         "sublet: plan_with_handoffs does not take account of a previous plan",
+                         precondition_error);
 }
 
 TEST_CASE("a program that has not changed has the same plan, and any plan before leaves a proved one")

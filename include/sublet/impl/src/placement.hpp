@@ -22,6 +22,7 @@
 #include <sublet/placement/impl/fit_from_peak.ipp>
 #include <sublet/placement/impl/improve.ipp>
 #include <sublet/placement/impl/infeasible_core.ipp>
+#include <sublet/placement/impl/keep_concurrently.ipp>
 #include <sublet/placement/impl/keep_places.ipp>
 #include <sublet/placement/impl/move_back.ipp>
 #include <sublet/placement/impl/pack.ipp>

@@ -12,14 +12,6 @@
 
 namespace sublet::detail {
 
-/// What a pool may take: as much as it does, and a share of that.
-SUBLET_DECL byte_count grown(byte_count height, double share)
-{
-    double const more = static_cast<double>(height) * share;
-    if (more >= static_cast<double>(no_limit / 2 - smaller(height, no_limit / 2))) return no_limit / 2;
-    return height + static_cast<byte_count>(more);
-}
-
 SUBLET_DECL void keep_places(placement_problem const& problem, table<buffer_id, byte_count> const& previous,
                              double share, pack_options const& options, placement& placed)
 {

@@ -10,6 +10,14 @@
 
 namespace sublet::detail {
 
+/// What a pool may take: as much as it does, and a share of that.
+[[nodiscard]] inline byte_count grown(byte_count height, double share)
+{
+    double const more = static_cast<double>(height) * share;
+    if (more >= static_cast<double>(no_limit / 2 - smaller(height, no_limit / 2))) return no_limit / 2;
+    return height + static_cast<byte_count>(more);
+}
+
 /// Requires:   `placed` is a placement of the problem, which has no clocks; `previous` has the old offset of
 ///             each buffer, or `no_offset`; share >= 0.
 /// Ensures:    `placed` is one still, with the same bounds. No pool is higher than before and `share` of

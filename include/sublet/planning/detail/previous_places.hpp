@@ -35,14 +35,29 @@ void expect_no_previous(plan_options const& options, char const* planner);
 [[nodiscard]] table<buffer_id, byte_count> previous_offsets(memory_plan const& plan,
                                                             plan_options const& options);
 
+/// Which buffers need bytes of their own.
+struct buffer_conflicts {
+    /// Two that conflict, and a step at which both may be alive; none: both are given.
+    struct meeting {
+        bool conflict = false;
+        step_id step = no_step;
+    };
+    virtual meeting of(buffer_id a, buffer_id b) const = 0;
+
+protected:
+    ~buffer_conflicts() = default;
+};
+
 /// By value, those that lie elsewhere than before, each with the rule that its former place would break in
 /// this plan.
 ///
-/// Requires:   `plan` is for one order; `former` are previous_offsets().
+/// Requires:   `former` are previous_offsets(). `conflicts` are those of a plan for every schedule; null: two
+///             buffers conflict if their live ranges overlap.
 /// Complexity: O(values log values + moved * buffers); at most 2^27 of these, and of what moves then the rule
 ///             is `foreign_plan`.
 [[nodiscard]] std::vector<counterexample> moved_values(memory_plan const& plan, plan_options const& options,
-                                                       table<buffer_id, byte_count> const& former);
+                                                       table<buffer_id, byte_count> const& former,
+                                                       buffer_conflicts const* conflicts = nullptr);
 
 } // namespace sublet::detail
 

@@ -16,6 +16,7 @@
 
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/internal/concurrent_blocks.hpp>
+#include <sublet/placement/internal/keep_concurrently.hpp>
 #include <sublet/placement/internal/place_concurrently.hpp>
 #include <sublet/placement/internal/stack_slots.hpp>
 #include <sublet/plan_concurrent.hpp>
@@ -57,6 +58,35 @@ SUBLET_DECL placement place_for_every_schedule(placement_problem const& problem,
     return placed;
 }
 
+/// A buffer begins where no reuse of the bytes of another may begin.
+class every_schedule final : public buffer_conflicts {
+public:
+    every_schedule(dependence_graph const& g, concurrent_live_ranges const& lives,
+                   buffer_range_lists const& ranges)
+        : step_at_(g.step_at), lives_(lives), ranges_(ranges)
+    {
+    }
+    [[nodiscard]] meeting of(buffer_id a, buffer_id b) const override
+    {
+        if (lives_.begins[a].empty() && lives_.begins[b].empty())
+            return {!lives_.ends[a].empty() && !lives_.ends[b].empty(), no_step};
+        meeting const first = begins_in(a, b);
+        return first.conflict ? first : begins_in(b, a);
+    }
+
+private:
+    [[nodiscard]] meeting begins_in(buffer_id a, buffer_id b) const
+    {
+        for (position_id at : lives_.begins[a])
+            for (live_range r : ranges_[b])
+                if (contains(r, at)) return {true, step_at_[at]};
+        return {};
+    }
+    table<position_id, step_id> const& step_at_;
+    concurrent_live_ranges const& lives_;
+    buffer_range_lists const& ranges_;
+};
+
 /// Pools are chosen for the capacities in `room`.
 SUBLET_DECL planned_concurrently plan_in_room(snapshot const& p, plan_options const& options,
                                               concurrent_options const& wanted,
@@ -93,6 +123,14 @@ SUBLET_DECL planned_concurrently plan_in_room(snapshot const& p, plan_options co
     placement placed = place_for_every_schedule(problem, lives, conflicts, heaviest, wanted.strategy,
                                                 options.effort, result.slots);
 
+    table<buffer_id, byte_count> former; // offsets
+    bool const keeps = has_previous(options);
+    if (keeps) {
+        former = previous_offsets(plan, options);
+        keep_concurrently(problem, lives, conflicts.of, former, options.keep_within,
+                          offset_visits(options.effort) / 16, placed);
+    }
+
     result.undecided = conflicts.undecided;
     result.is_bound_exact = heaviest.is_exact && of_every_plan.is_exact;
     for (buffer_id b : heaviest.members) result.antichain.push_back(plan.buffers[b].root);
@@ -104,6 +142,8 @@ SUBLET_DECL planned_concurrently plan_in_room(snapshot const& p, plan_options co
     result.figures.is_cut_short = placed.is_cut_short || !result.is_bound_exact || result.undecided != 0;
 
     enter_placement(placed, problem, result);
+    every_schedule const meetings(g, lives, conflicts.of);
+    if (result && keeps) result.figures.moved = moved_values(plan, options, former, &meetings);
     finish_plan(result, begun, options.check, [&] { return check_concurrent_plan(p, plan, options); });
     return result;
 }
@@ -115,7 +155,10 @@ namespace sublet {
 SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options const& given,
                                                  concurrent_options const& wanted)
 {
-    detail::expect_no_previous(given, "plan_concurrent");
+    detail::expect_previous(given);
+    SUBLET_EXPECTS(!detail::has_previous(given) ||
+                       wanted.strategy != concurrent_options::strategy_kind::slots,
+                   "sublet: a plan of slots does not take account of a previous plan");
     std::clock_t const begun = std::clock();
     auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& options = *asked;

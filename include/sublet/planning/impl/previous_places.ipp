@@ -96,8 +96,9 @@ SUBLET_COLD_DECL table<buffer_id, byte_count> previous_offsets(memory_plan const
 class former_places {
 public:
     SUBLET_COLD former_places(memory_plan const& plan, plan_options const& options,
-                              table<buffer_id, byte_count> const& former)
-        : plan_(plan), former_(former), host_(hosts_of(plan)), pin_(plan.buffers.size(), no_offset)
+                              table<buffer_id, byte_count> const& former, buffer_conflicts const* conflicts)
+        : plan_(plan), former_(former), conflicts_(conflicts), host_(hosts_of(plan)),
+          pin_(plan.buffers.size(), no_offset)
     {
         for (value_id v = 0; v != plan.buffer_of.size(); ++v)
             if (plan.buffer_of[v] != no_buffer && options.pinned[v] != no_offset)
@@ -134,10 +135,13 @@ public:
             if (other == no_buffer) continue;
             memory_plan::placed_buffer const& one = plan_.buffers[part];
             memory_plan::placed_buffer const& two = plan_.buffers[other];
+            bool const is_ordered = conflicts_ == nullptr;
             return {fault::clash,
                     counterexample::overlap{.value = v,
                                             .other = two.root,
-                                            .position = larger(one.life.first, two.life.first),
+                                            .step = is_ordered ? no_step : conflicts_->of(part, other).step,
+                                            .position = is_ordered ? larger(one.life.first, two.life.first)
+                                                                   : no_position,
                                             .pool = own.pool,
                                             .begin = larger(origin, two.offset),
                                             .end = smaller(origin + one.size, two.offset + two.size)}};
@@ -171,9 +175,13 @@ private:
         work_ += plan_.buffers.size();
         for (buffer_id b = 0; b != plan_.buffers.size(); ++b) {
             memory_plan::placed_buffer const& its = plan_.buffers[b];
-            if (its.pool != own.pool || its.life.first >= own.life.last || own.life.first >= its.life.last ||
-                its.offset >= origin + own.size || origin >= its.offset + its.size || host_[b] == host_[part])
+            if (its.pool != own.pool || its.offset >= origin + own.size || origin >= its.offset + its.size ||
+                host_[b] == host_[part])
                 continue;
+            bool const meets = conflicts_ != nullptr
+                                   ? conflicts_->of(part, b).conflict
+                                   : its.life.first < own.life.last && own.life.first < its.life.last;
+            if (!meets) continue;
             if (its.offset == former_[b]) return b;
             if (found == no_buffer) found = b;
         }
@@ -182,17 +190,20 @@ private:
 
     memory_plan const& plan_;
     table<buffer_id, byte_count> const& former_;
+    buffer_conflicts const* conflicts_;
     table<buffer_id, buffer_id> const host_;
     table<buffer_id, byte_count> pin_; // by host
     std::vector<sort_key> in_storage_; // {host, 0, buffer}
     std::uint64_t work_ = 0;
 };
 
-SUBLET_COLD_DECL std::vector<counterexample>
-moved_values(memory_plan const& plan, plan_options const& options, table<buffer_id, byte_count> const& former)
+SUBLET_COLD_DECL std::vector<counterexample> moved_values(memory_plan const& plan,
+                                                          plan_options const& options,
+                                                          table<buffer_id, byte_count> const& former,
+                                                          buffer_conflicts const* conflicts)
 {
     former_values const value_of(options);
-    former_places places(plan, options, former);
+    former_places places(plan, options, former, conflicts);
     std::vector<counterexample> moved;
     for (value_id v = 0; v != plan.buffer_of.size(); ++v) {
         value_id const was = plan.buffer_of[v] == no_buffer ? no_value : value_of(v);
