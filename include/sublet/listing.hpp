@@ -433,13 +433,11 @@ public:
         /// The end of these handles.
         [[nodiscard]] iterator end() const { return {*this, Planned::end()}; }
 
+        /// For `previous` of another listing.
+        [[nodiscard]] detail::handle_numbers<Handle> const& numbers() const { return numbers_; }
+
     private:
         friend class listing;
-        friend detail::listed_plan<Handle>;
-        detail::handle_numbers<Handle> const& numbers_of(detail::listed_plan<Handle> const&) const
-        {
-            return numbers_;
-        }
         planned(Planned result, detail::handle_numbers<Handle> numbers)
             : Planned(std::move(result)), numbers_(std::move(numbers))
         {

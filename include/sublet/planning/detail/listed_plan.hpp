@@ -25,15 +25,15 @@ class listed_plan {
 public:
     listed_plan() = default;
     template <class Planned>
-        requires requires(Planned const& planned, memory_plan& plan) {
-            planned.numbers_of(listed_plan());
+        requires requires(Planned const& planned, memory_plan& plan, handle_numbers<Handle>& numbers) {
             plan = planned.plan;
+            numbers = planned.numbers();
         }
     listed_plan(Planned const& planned)
     {
         if (!planned) return;
         plan_ = planned.plan;
-        numbers_ = planned.numbers_of(*this);
+        numbers_ = planned.numbers();
     }
     /// There is one.
     [[nodiscard]] explicit operator bool() const { return !plan_.buffer_of.empty(); }
