@@ -181,6 +181,16 @@ TEST_CASE("a pin wins over the place before")
     CHECK(now.plan.offset_of(1) == before.plan.offset_of(0));
 }
 
+TEST_CASE("a value of another pool takes the place of none that stays")
+{
+    rectangles program{{{0, 3, 32, 1}, {0, 3, 64, 0}}};
+    planned_memory const before = program.plan();
+    program.all[1].pool = 1; // larger, and it was at offset 0, too
+    planned_memory const now = program.plan(before.plan);
+    CHECK(now.plan.offset_of(0) == before.plan.offset_of(0));
+    CHECK(values_of(now.report().moved) == std::vector<value_id>{1});
+}
+
 TEST_CASE("offsets stay at a growth that is given, and at no more")
 {
     rectangles program{{{0, 2, 100}, {0, 4, 10}}};
@@ -526,6 +536,19 @@ TEST_CASE("a program that has not changed has the same plan, and any plan before
         CHECK(wild.report().is_checked);
         CHECK(wild.report().arena_bytes <= first.report().arena_bytes);
         CHECK(values_of(wild.report().moved) == moved_in(how.previous, wild.plan));
+        for (counterexample const& one : wild.report().moved) {
+            if (one.what == fault::misplaced_view) continue;
+            memory_plan tried = wild.plan;
+            value_id const v = one.value();
+            memory_plan::placed_buffer& b = tried.buffers[tried.buffer_of[v]];
+            byte_count const in_root = tried.offset_of(v) - b.offset, was = how.previous.offset_of(v);
+            bool is_alone = b.over == no_buffer; // otherwise all of the storage has to move
+            for (memory_plan::placed_buffer const& other : tried.buffers)
+                is_alone = is_alone && other.over != tried.buffer_of[v];
+            if (was < in_root || !is_alone) continue;
+            b.offset = was - in_root;
+            CHECK(!check_plan(program.program(), tried, how));
+        }
     }
 }
 
