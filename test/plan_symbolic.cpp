@@ -534,6 +534,13 @@ TEST_CASE("for every schedule, a wait that only some shapes have is none")
     wrong.offset_in_root = {formula{}, 8, 8 + (n - 1) * (9 - n), formula{}, formula{}};
     for (byte_count const end : {1u, 9u}) CHECK(check_concurrent_plan(rows, wrong.at(end), options.at(end)));
     CHECK(check_plan(rows, wrong, options).error().what == fault::overwritten);
+    // Not for 5, where row b has no bytes.
+    options.view_offset = {formula{}, 8, 8, formula{}, formula{}};
+    options.bytes = {72, 8, 8 * larger_of(n - 5, 5 - n), 8, 8};
+    for (byte_count const end : {1u, 9u})
+        CHECK(check_concurrent_plan(rows, always.plan.at(end), options.at(end)));
+    CHECK(check_plan(rows, always.plan, options).error().what == fault::overwritten);
+    CHECK(plan_symbolic(rows, options).bytes() == 88);
 }
 
 TEST_CASE("for every schedule, waits that views with open places may have go with all others")
