@@ -88,6 +88,7 @@ struct operation {
 extern std::vector<operation> const graph_of_operations;
 extern tensor const* const cache;
 void place(tensor const*, pool_id, byte_count);
+void discard(buffer_id, buffer_id);
 using my_graph = csr_graph;
 extern listing<tensor const*> const list;
 

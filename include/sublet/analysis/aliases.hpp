@@ -32,8 +32,8 @@ struct alias {
     byte_count first = 0;         ///< the first byte, in the arena of the pool
     byte_count last = 0;          ///< the byte after the last one
     bool next_round = false;      ///< `before` is of one round, `after` of the next one
-    /// The steps after which `before` is not needed; none: not before the end of the round, or no step touches
-    /// it. In a plan for every schedule no other touch of `before` follows these.
+    /// The steps after which `before` is not needed; none: not before the end of the round, or no step
+    /// touches it. In a plan for every schedule no other touch of `before` follows these.
     std::vector<step_id> ends = {};
     /// The steps with which `after` begins; none: it is there when the round begins. Each follows all of
     /// `ends`.
@@ -61,7 +61,7 @@ struct alias_options {
 /// The buffers of a plan that take over bytes of earlier ones. The plan may be invalid; it is not checked.
 ///
 ///     for (sublet::alias const& a : sublet::aliases(list, planned.plan))
-///         if (!a.is_within_step()) barriers[a.begins.front()].push_back({a.before, a.after});
+///         if (!a.is_within_step()) discard(a.before, a.after); // after a.ends, before a.begins
 ///
 /// Ensures:    each byte of a buffer that an earlier one had is in exactly one alias of that buffer, and each
 ///             byte that the round before left to another buffer in one with `next_round`. Neighbouring bytes

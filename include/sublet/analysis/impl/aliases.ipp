@@ -4,13 +4,14 @@
 /// round finds what the first one left. The steps between which bytes change hands are the touches that no
 /// other touch of the buffer follows, or precedes.
 
+#include <sublet/core/internal/sorting.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/structures/internal/byte_owners.hpp>
+
 #include <sublet/analysis/aliases.hpp>
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/internal/listed_steps.hpp>
-#include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/program.hpp>
-#include <sublet/impl/config.hpp>
-#include <sublet/structures/internal/byte_owners.hpp>
 
 #include <algorithm>
 #include <cstddef>
