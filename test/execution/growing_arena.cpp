@@ -334,7 +334,7 @@ TEST_CASE("random programs give for every shape the results that they give witho
 {
     constexpr std::array levels{executor_options::checks::off, executor_options::checks::plan,
                                 executor_options::checks::paint, executor_options::checks::digest};
-    unsigned const first = first_seed(), programs = rounds(150);
+    unsigned const first = first_seed(), programs = rounds(80);
     std::size_t runs = 0;
     for (unsigned seed = first; seed != first + programs; ++seed) {
         CAPTURE(seed);

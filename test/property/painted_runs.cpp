@@ -894,12 +894,12 @@ TEST_CASE("a plan with hand-offs computes what the words say, in any order that 
 
 TEST_CASE("a plan for every shape computes what the words say, for each shape")
 {
-    expect_shapes(rounds(1500), program_reading::sequential);
+    expect_shapes(rounds(750), program_reading::sequential);
 }
 
 TEST_CASE("a plan for every shape and every schedule computes what the words say, in any order")
 {
-    expect_shapes(rounds(1500), program_reading::concurrent);
+    expect_shapes(rounds(750), program_reading::concurrent);
 }
 
 TEST_CASE("a program with spills computes what the words say") { expect_advice(rounds(2500)); }
