@@ -52,9 +52,8 @@ struct planned_flow : planned_memory {
 ///             never written is refused; two values written on different paths only may share bytes.)
 ///             No plan that check_flow_plan() accepts is below the lower bound, whichever pairs it takes.
 /// Complexity: live_intervals(), twice if there are in-place pairs, and pack() and check_flow_plan().
-/// Throws:     precondition_error if a precondition of a stage is violated, and without control flow if an
-/// edge or
-///             `options.order` contradicts the list.
+/// Throws:     precondition_error if a precondition of a stage is violated, if there is a previous plan, and
+///             without control flow if an edge or `options.order` contradicts the list.
 [[nodiscard]] planned_flow plan_flow(snapshot const& p, plan_options const& options,
                                      flow_options const& flow = {});
 

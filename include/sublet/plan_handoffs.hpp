@@ -68,7 +68,7 @@ struct planned_with_handoffs : planned_memory {
 ///             (at least four) in O(edges + touches log steps) each, pack() for up to nine schedules, and up
 ///             to 16 times place_concurrently(). None of the schedules, if the plan for every schedule is
 ///             within the minimum gain of the bytes that every order needs.
-/// Throws:     precondition_error if a precondition of a stage is violated.
+/// Throws:     precondition_error if a precondition of a stage is violated, or if there is a previous plan.
 [[nodiscard]] planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_options const& options,
                                                        handoff_options const& wanted = {});
 

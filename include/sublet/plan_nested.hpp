@@ -109,7 +109,7 @@ namespace detail {
 ///             (more or fewer bytes, a stricter alignment, another pool), and a binding between values of
 ///             different sizes.
 /// Complexity: flatten() and plan_flow().
-/// Throws:     precondition_error if a precondition of a stage is violated.
+/// Throws:     precondition_error if a precondition of a stage is violated, or if there is a previous plan.
 [[nodiscard]] planned_nested plan_nested(program_tree const& tree,
                                          table<program_id, plan_options> const& options,
                                          flow_options const& how = {});
