@@ -447,7 +447,7 @@ TEST_CASE("a sequence of changes of frames moves few textures, at no bytes, and 
     }
     MESSAGE(changes, " changes: ", apart_moved, " offsets moved without `previous`, ", moved, " with, ",
             most_grown, " within 1 % of growth");
-    CHECK(10 * moved < 3 * apart_moved);
+    CHECK(2 * moved < apart_moved); // of few frames; of many a ninth
     CHECK(most_grown <= moved);
 }
 
