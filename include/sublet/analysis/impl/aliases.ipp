@@ -53,11 +53,8 @@ public:
             auto add_touch = [&](value_id v, step_id s) {
                 if (plan.buffer_of[v] != no_buffer) add(plan.buffer_of[v], position_of_[s]);
             };
-            for (position_id at = 0; at != step_at_.size(); ++at) {
-                step_id const s = step_at_[at];
-                if (position_of_[s] != at) continue; // an early read is a touch of its step
+            for (step_id s = 0; s != p.steps(); ++s)
                 for (touch t : p.touches(s)) add_touch(t.value, s);
-            }
             for (edge_use u : p.edge_uses()) add_touch(u.value, p.steps_of(u.pred).last - 1);
         });
     }
