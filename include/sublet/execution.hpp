@@ -24,6 +24,7 @@
 #include <sublet/execution/recorder.hpp>    // record calls, plan them, run them        recorder
 #include <sublet/execution/step_waits.hpp>  // which step waits for which               step_waits
 #include <sublet/execution/edges.hpp>       // what a task engine of yours keeps        edges()
+#include <sublet/execution/queue_waits.hpp> // what given queues wait for              waits()
 #include <sublet/execution/threads.hpp>     // steps on a thread pool                   thread_executor
 #include <sublet/execution/device.hpp>      // what a device with streams can do        stream_device
 #include <sublet/execution/stream_schedule.hpp> // which step on which stream           stream_options, stream_schedule

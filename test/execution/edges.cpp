@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sublet/execution/edges.hpp>
 
+#include "../painted_steps.hpp"
 #include "../printed.hpp"
 #include "../random_program.hpp"
 #include "../random_source.hpp"
@@ -39,115 +40,8 @@ using namespace sublet;
 namespace {
 
 using reason = step_edges::reason;
+using drawn_steps = painted_steps;
 using list_of_edges = std::vector<step_edges::edge>;
-
-/// A drawn program by what its steps access: reads of a step come before its writes, and those at the end of
-/// a node behind them.
-struct drawn_steps {
-    struct accesses {
-        std::vector<value_id> reads, writes, reads_at_end;
-    };
-    std::vector<accesses> steps;
-    plan_options options;
-    std::vector<value_id> alias_of;
-    std::vector<value_role> role;
-    std::vector<byte_count> offset; // of views
-
-    explicit drawn_steps(random_tasks const& tasks)
-        : options(tasks.options()), alias_of(tasks.alias_of), role(tasks.role), offset(tasks.view_offset())
-    {
-        for (random_tasks::task const& t : tasks.tasks) {
-            accesses& its = steps.emplace_back();
-            its.reads = t.uses;
-            its.reads.insert(its.reads.end(), t.early.begin(), t.early.end());
-            for (value_id v : t.defs)
-                if (alias_of[v] == no_value || tasks.is_part(v)) its.writes.push_back(v);
-        }
-    }
-    explicit drawn_steps(random_program const& p)
-        : options(p.options()), alias_of(p.alias_of), role(p.role), offset(p.values(), 0)
-    {
-        for (random_program::turn const& turn : p.turns()) {
-            if (steps.size() <= turn.id) steps.resize(+turn.id + 1);
-            accesses& its = steps[turn.id];
-            its.reads = turn.what->uses;
-            its.reads.insert(its.reads.end(), turn.what->early.begin(), turn.what->early.end());
-            for (auto const* row : {&turn.what->defs, &turn.what->scratch})
-                for (value_id v : *row)
-                    if (alias_of[v] == no_value) its.writes.push_back(v);
-            its.reads_at_end = turn.uses_at_end;
-        }
-    }
-};
-
-/// The bytes of a run, each a number that depends on all that was read to make it. Every value has storage of
-/// its own, or its place in a plan.
-class painted_run {
-public:
-    painted_run(drawn_steps const& drawn, memory_plan const* plan) : drawn_(drawn), plan_(plan)
-    {
-        for (value_id v = 0; v != drawn.role.size(); ++v)
-            if (drawn.alias_of[v] == no_value && detail::is_given(drawn.role[v])) write(v, 7 + +v);
-    }
-
-    void run(step_id s)
-    {
-        drawn_steps::accesses const& its = drawn_.steps[s];
-        std::uint64_t sum = fold_digest(1, +s);
-        for (value_id v : its.reads) sum = fold_digest(sum, contents(v));
-        for (value_id v : its.writes) write(v, fold_digest(sum, +v));
-        for (value_id v : its.reads_at_end) sum = fold_digest(sum, contents(v));
-        found_[+s] = sum;
-    }
-
-    /// What each step has read, and at the end the outputs and the storage of the caller.
-    std::map<std::uint64_t, std::uint64_t> results() const
-    {
-        auto all = found_;
-        for (value_id v = 0; v != drawn_.role.size(); ++v)
-            if (has_role(drawn_.role[v], value_role::output) ||
-                has_role(drawn_.role[v], value_role::external))
-                all[1'000'000 + +v] = contents(v);
-        return all;
-    }
-
-private:
-    using cell = std::pair<std::uint64_t, byte_count>; // memory, byte
-
-    cell place_of(value_id v) const
-    {
-        byte_count begin = 0;
-        value_id root = v;
-        for (; drawn_.alias_of[root] != no_value; root = drawn_.alias_of[root]) begin += drawn_.offset[root];
-        if (plan_ == nullptr || plan_->buffer_of[root] == no_buffer) return {1000 + +root, begin};
-        return {plan_->pool_of(root), plan_->offset_of(root) + begin};
-    }
-    byte_count bytes_of(value_id v) const // one, if their number is unknown
-    {
-        byte_count const said = drawn_.options.bytes[v];
-        return said == no_size ? 1 : said;
-    }
-    void write(value_id v, std::uint64_t seed)
-    {
-        auto const [memory, begin] = place_of(v);
-        for (byte_count i = 0; i != bytes_of(v); ++i) bytes_[{memory, begin + i}] = fold_digest(seed, i);
-    }
-    std::uint64_t contents(value_id v) const
-    {
-        auto const [memory, begin] = place_of(v);
-        std::uint64_t sum = 0;
-        for (byte_count i = 0; i != bytes_of(v); ++i) {
-            auto const found = bytes_.find({memory, begin + i});
-            sum = fold_digest(sum, found == bytes_.end() ? 0 : found->second);
-        }
-        return sum;
-    }
-
-    drawn_steps const& drawn_;
-    memory_plan const* plan_;
-    std::map<cell, std::uint64_t> bytes_;
-    std::map<std::uint64_t, std::uint64_t> found_;
-};
 
 /// An engine that knows of the edges only: of the steps that wait for none, `choose` picks the next.
 template <class Choose>

@@ -94,7 +94,8 @@ namespace detail {
 /// The names of steps, and the words for reasons.
 class edge_texts {
 public:
-    edge_texts(step_edges const& found, names_of<step_id> const& names);
+    /// `given`: each ends with '\0'; `names`, if there are any, come before them.
+    edge_texts(std::vector<char> const& given, names_of<step_id> const& names);
 
     /// Unchanged: for `escape_json` or `escape_dot`.
     [[nodiscard]] std::vector<char>& name_of(step_id s);
@@ -102,9 +103,9 @@ public:
     [[nodiscard]] static char const* color_of(step_edges::reason why);
 
 private:
-    step_edges const& found_;
+    std::vector<char> const& given_;
     names_of<step_id> const& names_;
-    table<step_id, std::size_t> begin_; // of each name in those of the edges; none: no names
+    table<step_id, std::size_t> begin_; // of each name in those that are given
     std::vector<char> name_;
 };
 
@@ -118,7 +119,7 @@ Stream& operator<<(Stream& out, step_edges const& found)
 {
     detail::plain_text<Stream> text{out};
     names_of<step_id> const none;
-    detail::edge_texts of(found, none);
+    detail::edge_texts of(found.names, none);
     auto write_name = [&](step_id s) {
         for (char c : of.name_of(s)) text << c;
     };
@@ -153,7 +154,7 @@ template <detail::text_stream Stream>
 Stream& write_dot(Stream& out, step_edges const& found, names_of<step_id> const& steps = {})
 {
     detail::plain_text<Stream> text{out};
-    detail::edge_texts of(found, steps);
+    detail::edge_texts of(found.names, steps);
     text << "digraph edges {\nnode [shape=box, color=gray40, fontname=Helvetica, fontsize=11, height=0.3, "
             "margin=\"0.12,0.05\"]\n"
             "edge [penwidth=1.6, arrowsize=0.7, fontname=Helvetica, fontsize=9]\n";
@@ -191,7 +192,7 @@ template <detail::text_stream Stream>
 Stream& write_json(Stream& out, step_edges const& found, names_of<step_id> const& steps = {})
 {
     detail::plain_text<Stream> text{out};
-    detail::edge_texts of(found, steps);
+    detail::edge_texts of(found.names, steps);
     text << "{\n \"sublet_edges\": 1,\n \"steps\": [";
     for (step_id s = 0; s != found.steps; ++s) {
         std::vector<char>& name = of.name_of(s);

@@ -6,6 +6,7 @@
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/execution/detail/proved_order.hpp>
+#include <sublet/execution/detail/run_edges.hpp>
 #include <sublet/execution/edges.hpp>
 #include <sublet/execution/run_options.hpp>
 #include <sublet/graph/internal/edge_rules.hpp>
@@ -26,19 +27,30 @@ SUBLET_DECL std::size_t step_edges::count(step_edges::reason why) const
 SUBLET_DECL step_edges edges(snapshot const& p, arena const& planned, plan_options const& options,
                              std::vector<handoff> const& handoffs)
 {
-    detail::expect_steps_run_once(p);
+    return detail::edges_of(detail::proved_run(p, planned, options, handoffs), handoffs);
+}
+
+namespace detail {
+
+SUBLET_DECL run_order proved_run(snapshot const& p, arena const& planned, plan_options const& options,
+                                 std::vector<handoff> const& handoffs)
+{
+    expect_steps_run_once(p);
     executor_options settings;
     settings.prove = options.check;
-    detail::run_order const order =
-        detail::proved_order(p, *detail::with_said_views(p, detail::tabulated_options(options, p.values())),
-                             planned, handoffs, settings);
-    std::vector<detail::sort_key> given, found; // {to and from, why}
+    return proved_order(p, *with_said_views(p, tabulated_options(options, p.values())), planned, handoffs,
+                        settings);
+}
+
+SUBLET_DECL step_edges edges_of(run_order const& order, std::vector<handoff> const& handoffs)
+{
+    std::vector<sort_key> given, found; // {to and from, why}
     auto key_of = [](step_id from, step_id to) { return std::uint64_t{+to} << 32 | +from; };
     for (handoff h : handoffs) given.push_back({key_of(h.from, h.to), 0, 0});
-    detail::sort_by_key(given);
+    sort_by_key(given);
     auto is_given = [&](std::uint64_t key) {
-        auto const at = std::partition_point(given.begin(), given.end(),
-                                             [&](detail::sort_key const& g) { return g.key < key; });
+        auto const at =
+            std::partition_point(given.begin(), given.end(), [&](sort_key const& g) { return g.key < key; });
         return at != given.end() && at->key == key;
     };
     using reason = step_edges::reason;
@@ -54,21 +66,19 @@ SUBLET_DECL step_edges edges(snapshot const& p, arena const& planned, plan_optio
         }
         found.push_back({key, static_cast<std::uint64_t>(why), 0});
     }
-    detail::sort_by_key(found);
+    sort_by_key(found);
     step_edges result;
-    result.steps = p.steps();
-    for (detail::sort_key const& f : found)
+    result.steps = order.lowered.step_at.size();
+    for (sort_key const& f : found)
         result.list.push_back({step_id::of(f.key), step_id::of(f.key >> 32), static_cast<reason>(f.tie)});
     return result;
 }
 
-namespace detail {
-
-SUBLET_DECL edge_texts::edge_texts(step_edges const& found, names_of<step_id> const& names)
-    : found_(found), names_(names)
+SUBLET_DECL edge_texts::edge_texts(std::vector<char> const& given, names_of<step_id> const& names)
+    : given_(given), names_(names)
 {
-    for (std::size_t i = 0; i != found.names.size(); ++i)
-        if (i == 0 || found.names[i - 1] == '\0') begin_.push_back(i);
+    for (std::size_t i = 0; i != given.size(); ++i)
+        if (i == 0 || given[i - 1] == '\0') begin_.push_back(i);
 }
 
 SUBLET_DECL std::vector<char>& edge_texts::name_of(step_id s)
@@ -78,7 +88,7 @@ SUBLET_DECL std::vector<char>& edge_texts::name_of(step_id s)
         return name_;
     }
     name_.clear();
-    for (std::size_t i = begin_[s]; found_.names[i] != '\0'; ++i) name_.push_back(found_.names[i]);
+    for (std::size_t i = begin_[s]; given_[i] != '\0'; ++i) name_.push_back(given_[i]);
     return name_;
 }
 

@@ -36,6 +36,7 @@
 #include <sublet/execution/impl/poison.ipp>
 #include <sublet/execution/impl/program_order.ipp>
 #include <sublet/execution/impl/proved_order.ipp>
+#include <sublet/execution/impl/queue_waits.ipp>
 #include <sublet/execution/impl/run_order.ipp>
 #include <sublet/execution/impl/shaped_values.ipp>
 #include <sublet/execution/impl/step_dispatcher.ipp>
