@@ -3,8 +3,10 @@
 #include "affine_bytes.hpp"
 #include "counted_heap.hpp"
 #include "failing_calls.hpp"
+#include "printed.hpp"
 #include "random_program.hpp"
 #include "random_source.hpp"
+#include "rounds.hpp"
 
 #include <sublet/advise_memory.hpp>
 #include <sublet/analysis/control_flow.hpp>
@@ -72,7 +74,7 @@ TEST_CASE("a planner that runs out of memory at any allocation frees all, and th
 
 TEST_CASE("a planner of a random program runs out of memory at any allocation without a leak")
 {
-    for (std::uint32_t seed = 0; seed != 12; ++seed) {
+    for (std::uint32_t seed = 0; seed != rounds(12); ++seed) {
         random_source pick{std::mt19937(seed)};
         random_program const drawn = draw_program(pick);
         snapshot const p = drawn.program();
