@@ -38,8 +38,8 @@ namespace sublet {
 ///             not filled, all buffers may be unplaced.
 /// Complexity: O((n + k) log (n + k)) time, O(n + k) memory, n = buffers, k = gaps, colocations and choices;
 ///             with clocks of several threads also O(threads) time for each pair that shares bytes.
-/// Throws:     precondition_error if a gap, a colocation or a choice names no buffer, sums exceed 64 bits, or
-///             clocks are not those of the buffers.
+/// Throws:     precondition_error if a gap, a colocation or a choice names no buffer, a buffer lives longer
+///             than a period or begins behind it, sums exceed 64 bits, or clocks are not those of the buffers.
 [[nodiscard]] verdict check_placement(placement_problem const& problem, placement const& placed,
                                       placement::question const& question = {});
 

@@ -48,6 +48,14 @@
 ///       a        [====)                            b conflicts with c, since 3 > 2, and with a, since 2 > 0
 ///       b             [=========)
 ///       c                       [=========)        clocks of a single thread are live ranges
+///
+/// A problem that repeats every `period` positions is one round of it: a buffer that the next round still
+/// needs ends behind the period. In every round it has the same offset, so it lives at most one round.
+///
+///     period 6   0   1   2   3   4   5 │ 6   7       a lives at 4, at 5 and, of the next round, at 0
+///       a        ====)           [===========)
+///       b            [===========)                   b may take over the bytes of a, and c those of neither
+///       c                [===========)
 
 namespace sublet {
 
@@ -102,7 +110,10 @@ struct placement_problem {
     std::vector<placement_problem::gap> gaps = {}; ///< in any order
     std::vector<placement_problem::colocation> colocated = {}; ///< in any order
     std::vector<placement_problem::choice> choices = {};       ///< in any order
-    placement_problem::clock_table clocks = {}; ///< not together with gaps or colocations
+    placement_problem::clock_table clocks = {}; ///< not together with gaps, colocations or a period
+    /// Positions of a round, of which one follows another; 0: there is a single one. Every buffer with bytes
+    /// begins in [0, period), and ends at most a period later; gaps, too, count on behind the period.
+    std::uint32_t period = 0;
 };
 
 // --- result ----------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 ///     auto q = sublet::place(problem, {.time_limit = 10, .threads = 8});    // time limit in seconds
 ///     auto r = sublet::place(problem, {.previous = q.offset});              // moves few bytes
 ///     auto t = sublet::place({.buffers = buffers, .clocks = clocks});       // several threads
+///     auto u = sublet::place({.buffers = buffers, .period = 60});           // one round after another
 ///     auto bases = sublet::place(plan, {sublet::no_offset, 4096});          // its pools, in one memory
 ///
 ///     choices of pools? ─► choose_pools()        a previous placement? ─► replan(), otherwise pack()
@@ -61,6 +62,8 @@ placement place(placement_problem const& problem, place_options const& options, 
 ///             heaviest antichain for up to 4096 buffers of a pool; of more, or if it takes too much work,
 ///             the most bytes live at a counter of a thread, or a heavier antichain that was met. The proof
 ///             says which.
+///             With a period the offsets hold in every round, and so does the bound, which is at least the
+///             most bytes live at one position of a round; positions of the result are below the period.
 ///             A pool with a largest block lies in blocks, at the lowest end that is found, and has as few
 ///             of them as there are for that end.
 ///             Stopped, by time or request, before a first placement is complete, the buffers that have no
@@ -73,7 +76,8 @@ placement place(placement_problem const& problem, place_options const& options, 
 ///             some 100,000 for more.
 /// Throws:     precondition_error for an alignment of 0, a size of `no_size`, where sums of bytes exceed
 ///             64 bits, for clocks that are not one begin and one later end for each buffer and thread, that
-///             come with gaps or colocations, or with many more than 16 million pairs that conflict, where
+///             come with gaps, colocations or a period, or with many more than 16 million pairs that
+///             conflict, for a buffer that lives longer than a period or begins behind it, where
 ///             choose_pools() or replan() do, for a buffer or a choice in a pool that is not listed if any
 ///             is, or if a table does not have one entry per buffer; and what the listener throws.
 [[nodiscard]] placement place(placement_problem const& problem, place_options const& options = {});

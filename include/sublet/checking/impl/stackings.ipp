@@ -195,6 +195,20 @@ void replace_by_hulls(std::vector<Part>& parts, std::size_t first)
     for (Part const& h : hulls) parts.push_back(h);
 }
 
+/// The positions within a round, before and after the next one begins.
+struct parts_in_round {
+    live_range its[2];
+    [[nodiscard]] live_range const* begin() const { return its; }
+    [[nodiscard]] live_range const* end() const { return its + 2; }
+};
+SUBLET_DECL parts_in_round in_round(live_range when, std::uint32_t period)
+{
+    if (period == 0) return {{when, {}}};
+    position_id const round{period};
+    auto from = [&](position_id at) { return at < round ? position_id{0} : position_id{at - round}; };
+    return {{{when.first, smaller(when.last, round)}, {from(when.first), from(when.last)}}};
+}
+
 SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
 {
     std::size_t const n = problem.buffers.size();
@@ -215,7 +229,12 @@ SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
     for (buffer_id b = 0; b != n; ++b) {
         result.root[b] = colocations.root_of(b);
         placement_problem::buffer const& buffer = problem.buffers[b];
-        if (buffer.size != 0 && !is_empty(buffer.life)) members.push_back({result.root[b], 0, b});
+        if (buffer.size == 0 || is_empty(buffer.life)) continue;
+        members.push_back({result.root[b], 0, b});
+        SUBLET_EXPECTS(problem.period == 0 || (buffer.life.first < problem.period &&
+                                               buffer.life.last - buffer.life.first <= problem.period),
+                       "sublet: buffer % of a problem of period % begins after a round, or lives longer", b,
+                       problem.period);
     }
     result.is_inconsistent = colocations.is_inconsistent;
     if (!problem.colocated.empty()) sort_by_key(members);
@@ -232,7 +251,8 @@ SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
             result.above[b] = above;
             auto add = [&](live_range when, byte_count begin, byte_count end) {
                 if (!is_empty(when) && begin < end)
-                    result.parts.push_back({when, above + begin, above + end, b});
+                    for (live_range its : in_round(when, problem.period))
+                        if (!is_empty(its)) result.parts.push_back({its, above + begin, above + end, b});
             };
             position_id solid_from = buffer.life.first;
             std::size_t g =
@@ -250,7 +270,7 @@ SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
             add({solid_from, buffer.life.last}, 0, buffer.size);
         }
         if (result.parts.size() == first_part) continue;
-        if (last - i > 1) replace_by_hulls(result.parts, first_part);
+        if (last - i > 1 || problem.period != 0) replace_by_hulls(result.parts, first_part);
         for (std::size_t m = i; m != last; ++m) result.needs_place[members[m].id] = 1;
     }
     return result;

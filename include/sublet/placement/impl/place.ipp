@@ -167,6 +167,52 @@ SUBLET_COLD_DECL void expect_listed_pools(placement_problem const& problem)
     for (placement_problem::choice const& c : problem.choices) expect(c.buffer, c.pool);
 }
 
+/// The same for a single round: a buffer that the next one still needs has a gap between its two parts.
+///
+///     period 6    0  1  2  3  4  5 | 6  7          0  1  2  3  4  5
+///       a                        [=======)         =======)     [===)       life [0, 6), gap [2, 5)
+///
+/// Throws: precondition_error for a buffer that lives longer than a round, and with clocks.
+SUBLET_COLD_DECL placement_problem one_round_of(placement_problem const& problem)
+{
+    SUBLET_EXPECTS(problem.clocks.threads == 0, "sublet: a problem with clocks has no period");
+    position_id const period{problem.period};
+    placement_problem round = problem;
+    round.period = 0;
+    round.gaps.clear();
+    for (placement_problem::gap gap : problem.gaps) {
+        SUBLET_EXPECTS(gap.buffer < problem.buffers.size(),
+                       "sublet: a gap names buffer %, but there are only % buffers", gap.buffer,
+                       problem.buffers.size());
+        live_range const life = problem.buffers[gap.buffer].life;
+        live_range const when{larger(gap.when.first, life.first), smaller(gap.when.last, life.last)};
+        auto add = [&](position_id first, position_id last) {
+            if (first >= last) return;
+            gap.when = {first, last};
+            round.gaps.push_back(gap);
+        };
+        add(when.first, smaller(when.last, period));
+        if (when.last > period) add(larger(when.first, period) - period, when.last - period);
+    }
+    for (buffer_id b = 0; b != round.buffers.size(); ++b) {
+        live_range& life = round.buffers[b].life;
+        if (round.buffers[b].size == 0 || is_empty(life)) continue;
+        SUBLET_EXPECTS(life.first < period,
+                       "sublet: buffer % begins at position %, but a round has only %: positions of the next "
+                       "round are for ends",
+                       b, life.first, period);
+        SUBLET_EXPECTS(life.last - life.first <= period,
+                       "sublet: buffer % lives for % positions, but a round has only %: such a value needs "
+                       "several buffers, one for each round that it lives in",
+                       b, life.last - life.first, period);
+        if (life.last <= period) continue;
+        if (life.last - period < life.first)
+            round.gaps.push_back({b, {position_id{life.last - period}, life.first}, 0, 0});
+        life = {0, period};
+    }
+    return round;
+}
+
 } // namespace sublet::detail
 
 namespace sublet {
@@ -174,6 +220,8 @@ namespace sublet {
 SUBLET_DECL placement place(placement_problem const& problem, place_options const& options)
 {
     detail::expect_listed_pools(problem);
+    if (problem.period != 0)
+        return detail::place(detail::one_round_of(problem), options, detail::budgets_of(options));
     return detail::place(problem, options, detail::budgets_of(options));
 }
 
