@@ -1,99 +1,112 @@
 // SPDX-License-Identifier: BSL-1.0
-// A frame graph, as in game engines: passes on several queues read and write transient textures, some of them
-// repeatedly, in two kinds of memory: pools. Prints where textures alias if queues never wait for memory,
-// then where they alias with barriers, which barriers that takes, and which texture takes over the memory of
-// which.
+// A frame graph, as in game engines: passes on a graphics queue and on one for async compute, and transient
+// textures in two heaps. An effect is switched on, and the frame is planned with the plan before: a texture
+// stays where it is if that costs nothing. Then the aliasing barriers of a frame, and which pass of one queue
+// waits for which of the other, also if the next frame begins before this one has ended.
 
+#include <sublet/execution/queue_waits.hpp>
 #include <sublet/sublet.hpp>
 
-#include <cstddef>
+#include <array>
+#include <cstdint>
 #include <iomanip>
 #include <iostream>
 #include <string>
+#include <utility>
 #include <vector>
 
-enum heap : unsigned { targets, others }; // pools
+enum heap : unsigned { targets, storage }; // pools: render targets, and what compute passes write
+enum queue : unsigned { graphics, compute };
 
-struct texture {
-    std::string name;
-    heap kind;
-    unsigned width, height, bytes_per_texel;
-    unsigned bytes() const { return width * height * bytes_per_texel; }
+using textures = sublet::listing<std::string>; // by name; pointers would do as well
+
+struct frame_graph {
+    textures list;
+    std::vector<std::uint32_t> queue_of; // of each pass
 };
 
-struct pass {
-    std::string name;
-    std::vector<unsigned> reads, writes; // textures
-};
+frame_graph make_frame(unsigned number, bool with_occlusion)
+{
+    frame_graph frame;
+    textures& list = frame.list;
+    list.pools = {{.alignment = 65536}, {.alignment = 65536}};
+    std::array<textures::step_ref, 2> last; // pass on each queue
+    auto pass = [&](char const* name, queue on) {
+        auto step = list.step(name);
+        if (last[on]) step.wait_for(last[on]); // a queue runs its passes in order
+        frame.queue_of.push_back(on);
+        return last[on] = step;
+    };
+    auto in = [](heap kind, unsigned width, unsigned height, unsigned bytes_per_texel) {
+        return textures::value_facts{.bytes = width * height * bytes_per_texel, .pool = kind};
+    };
+
+    // What outlives the frame is the renderer's, and not planned. Two textures change places each frame: one
+    // has the smooth picture of the frame before, the other takes that of this one.
+    auto const [smooth, smooth_before] =
+        number % 2 == 0 ? std::pair("even frames", "odd frames") : std::pair("odd frames", "even frames");
+    for (auto kept : {smooth, smooth_before, "positions", "window"})
+        list.facts(kept, {.role = sublet::value_role::state});
+
+    pass("simulate", compute).write("positions").make("sprites", in(storage, 320, 180, 8));
+    pass("depth only", graphics).make("depth", in(targets, 640, 360, 4));
+    pass("g-buffer", graphics)
+        .read("depth")
+        .make("albedo", in(targets, 640, 360, 4))
+        .make("normals", in(targets, 640, 360, 8))
+        .make("motion", in(targets, 640, 360, 4));
+    if (with_occlusion) {
+        pass("occlusion", compute).read("depth").read("normals").make("occlusion", in(storage, 320, 180, 4));
+        pass("soften", compute).read("occlusion").make("soft", in(storage, 320, 180, 4));
+    }
+    pass("shadow maps", graphics).make("shadows", in(targets, 768, 768, 4));
+    auto lighting = pass("lighting", graphics).make("lit", in(targets, 640, 360, 8));
+    for (auto t : {"depth", "albedo", "normals", "shadows"}) lighting.read(t);
+    if (with_occlusion) lighting.read("soft");
+    pass("particles", graphics).read("depth").read("sprites").write("lit"); // over its contents
+    pass("glow", compute).read("lit").make("glow", in(storage, 320, 180, 8));
+    pass("wide glow", compute).read("glow").make("wide", in(storage, 160, 90, 8));
+    pass("antialias", graphics).read("lit").read("motion").read(smooth_before).write(smooth);
+    pass("hud", graphics).make("hud", in(targets, 640, 360, 4));
+    pass("tone map", graphics).read(smooth).read("glow").read("wide").make("toned", in(targets, 640, 360, 4));
+    pass("compose", graphics).read("toned").read("hud").write("window");
+    return frame;
+}
 
 int main()
 {
-    enum : unsigned { window, depth, shadows, albedo, normals, occlusion, soft, lit, glow, wide, toned, hud };
-    std::vector<texture> const textures = {
-        {"window", targets, 640, 360, 4},  {"depth", targets, 640, 360, 4},
-        {"shadows", targets, 768, 768, 4}, {"albedo", targets, 640, 360, 4},
-        {"normals", targets, 640, 360, 8}, {"occlusion", others, 320, 180, 4},
-        {"soft", others, 320, 180, 4},     {"lit", targets, 640, 360, 8},
-        {"glow", others, 320, 180, 8},     {"wide glow", others, 160, 90, 8},
-        {"toned", targets, 640, 360, 4},   {"hud", targets, 640, 360, 4}};
-    std::vector<pass> const passes = {{"depth only", {}, {depth}},
-                                      {"shadow maps", {}, {shadows}},
-                                      {"g-buffer", {depth}, {albedo, normals}},
-                                      {"occlusion", {depth, normals}, {occlusion}}, // on the compute queue
-                                      {"soften", {occlusion}, {soft}},              // on the compute queue
-                                      {"lighting", {depth, shadows, albedo, normals, soft}, {lit}},
-                                      {"particles", {depth, lit}, {lit}}, // over its old contents
-                                      {"glow", {lit}, {glow}},            // on the compute queue
-                                      {"wide glow", {glow}, {wide}},      // on the compute queue
-                                      {"tone map", {lit, glow, wide}, {toned}},
-                                      {"hud", {}, {hud}},
-                                      {"compose", {toned, hud}, {window}}};
-    using enum sublet::value_role;
-    sublet::plan_options const by_texture{.bytes = [&](auto t) { return textures[t].bytes(); },
-                                          .alignment = 65536,
-                                          .role = [](auto t) { return t == window ? state : intermediate; },
-                                          .pool = [&](auto t) { return textures[t].kind; }};
-    auto const listed = sublet::sequence(
-        passes.size(), textures.size(), [&](auto p) -> auto& { return passes[p].reads; },
-        [&](auto p) -> auto& { return passes[p].writes; });
-    // A texture that is written again has two versions, here in the same bytes: lit, by the particles.
-    auto const frame = sublet::versions(listed, by_texture, [](auto t) { return t == lit; });
-    auto const options = sublet::with_versions(by_texture, frame);
-    auto const without_handoffs = sublet::plan_concurrent(frame.program, options);
-    auto const with_handoffs = sublet::plan_with_handoffs(frame.program, options);
-    std::cout << "no queue waits:  " << without_handoffs.report()
-              << "\nbarriers:        " << with_handoffs.report()
-              << "\n\n           heap    at  or at  (in pages of 64 KiB)\n";
-    for (unsigned t = 0; t != textures.size(); ++t) {
-        if (t == window) continue; // external
-        std::cout << std::left << std::setw(10) << textures[t].name << std::right << std::setw(5)
-                  << textures[t].kind << std::setw(6) << without_handoffs.plan.offset_of(t) / 65536
-                  << std::setw(7) << with_handoffs.plan.offset_of(t) / 65536 << '\n';
-    }
-    std::cout << '\n';
-    for (std::size_t i = 0; i != with_handoffs.plan.handoffs.size(); ++i) {
-        auto const [from, to] = with_handoffs.plan.handoffs[i];
-        std::cout << "barrier: " << passes[to].name << " waits for " << passes[from].name << ", "
-                  << with_handoffs.handoff_bytes[i] / 1024 << " KiB are handed off\n";
-    }
-    std::cout << "the longest chain of passes: " << with_handoffs.critical_path << ", with barriers "
-              << with_handoffs.critical_path_with << "\n\n";
+    // Right however far one queue is ahead of the other: within a frame no pass waits for memory.
+    auto const plain = sublet::plan_concurrent(make_frame(0, false).list);
+    auto next = make_frame(1, true);
+    auto const afresh = sublet::plan_concurrent(next.list);
+    next.list.previous = plain;
+    auto const planned = sublet::plan_concurrent(next.list);
+    std::cout << "frame 0: " << plain << "\nframe 1: " << planned << '\n';
+    for (auto const& why : planned.report().moved) std::cout << "         " << why << '\n';
 
-    // Where an engine discards contents, or passes fences on: after these passes, and before those.
-    sublet::memory_plan const& plan = with_handoffs.plan;
-    std::size_t next_frame = 0;
-    for (sublet::alias const& a : sublet::aliases(frame.program, plan, options, {.repeats = true})) {
-        if (a.next_round) {
-            ++next_frame;
-            continue;
-        }
-        std::cout << "KiB " << a.first / 1024 << " to " << a.last / 1024 << " of heap " << a.pool << ": "
-                  << textures[plan.buffers[a.before].root].name << ", then "
-                  << textures[plan.buffers[a.after].root].name << "; after";
-        for (auto pass : a.ends) std::cout << ' ' << passes[pass].name << ',';
-        std::cout << " before";
-        for (auto pass : a.begins) std::cout << ' ' << passes[pass].name;
+    std::cout << "\nin pages of 64 KiB:  frame 0, frame 1, and frame 1 without regard to frame 0\n";
+    for (auto [texture, heap, offset] : planned) {
+        std::cout << std::left << std::setw(10) << texture << (heap == targets ? "target " : "storage")
+                  << std::right;
+        for (auto const* plan : {&plain, &planned, &afresh})
+            if (auto const at = plan->find(texture)) std::cout << std::setw(6) << *at / 65536;
+            else std::cout << "     -";
         std::cout << '\n';
     }
-    std::cout << "and " << next_frame << " more between the end of a frame and the next one\n";
+
+    // An engine discards contents, or has an aliasing barrier, after these passes and before those.
+    auto const& list = next.list;
+    auto texture = [&](auto buffer) { return list.handle(planned.plan.buffers[buffer].root); };
+    std::cout << '\n';
+    for (sublet::alias const& a : sublet::aliases(list, planned.plan, {.repeats = true})) {
+        std::cout << texture(a.before) << ", then " << texture(a.after)
+                  << (a.next_round ? " of the next frame: after" : ": after");
+        for (auto pass : a.ends) std::cout << ' ' << list.step_names()(pass) << ',';
+        for (auto pass : a.begins) std::cout << " before " << list.step_names()(pass);
+        std::cout << '\n';
+    }
+
+    // This is for frames of the same passes: where passes change, the frame before has to end first. Only the
+    // graphics queue uses the textures that change places, and there no frame overtakes another.
+    std::cout << '\n' << sublet::waits(list, planned, {.queue_of = next.queue_of, .repeats = true}) << '\n';
 }
