@@ -31,7 +31,10 @@ public:
     using texture = unsigned; ///< a handle: it is the same after a change
     enum class change : std::uint8_t { add, remove, resize, move_pool };
 
-    frame_graph(std::size_t passes, std::uint32_t seed) : roll_{std::mt19937(seed)}
+    /// Of two heaps, a texture in four lies in the second, and a pass in four may write over what it reads; of
+    /// more, all are as likely, and none may.
+    frame_graph(std::size_t passes, std::uint32_t seed, unsigned heaps = 2)
+        : roll_{std::mt19937(seed)}, heaps_(heaps)
     {
         while (passes_.size() != passes) insert_pass(passes_.size());
     }
@@ -110,15 +113,16 @@ private:
         }
         unsigned const makes = 1 + roll_.below(3);
         for (unsigned i = 0; i != makes; ++i) {
-            unsigned const pool = roll_.below(4) == 0 ? 1 : 0;
+            unsigned const pool = heaps_ > 2 ? roll_.below(heaps_) : roll_.below(4) == 0 ? 1 : 0;
             textures_[next_] = {draw_bytes(), pool};
             p.makes.push_back(next_++);
         }
-        p.is_over = !p.reads.empty() && roll_.below(4) == 0;
+        p.is_over = heaps_ == 2 && !p.reads.empty() && roll_.below(4) == 0;
         passes_.insert(passes_.begin() + static_cast<std::ptrdiff_t>(at), p);
     }
 
     random_source roll_;
+    unsigned heaps_;
     std::vector<pass> passes_; // in the order in which they run
     std::map<texture, std::pair<sublet::byte_count, sublet::pool_id>> textures_;
     texture next_ = 0;

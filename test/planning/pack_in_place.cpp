@@ -151,6 +151,23 @@ byte_count peak_of(buffer_table const& table, pool_id pool, std::uint32_t positi
 
 } // namespace
 
+TEST_CASE("a balanced planner searches in proportion to the buffers, and never more than a placement does")
+{
+    pack_options const all = pack_budgets(effort::balanced);
+    auto of = [](std::size_t buffers) { return planner_budgets(effort::balanced, buffers); };
+    CHECK(of(10).nodes == 2000);
+    CHECK(of(10).visits == 200'000);
+    CHECK(of(1000).nodes == 4000);
+    CHECK(of(1000).visits == 3'000'000);
+    CHECK(of(1000).improve_visits == 3'000'000);
+    CHECK(of(1'000'000).nodes == all.nodes);
+    CHECK(of(1'000'000).visits == all.visits);
+    CHECK(of(1'000'000).improve_visits == all.improve_visits);
+    CHECK(planner_budgets(effort::fast, 10).nodes == 0);
+    CHECK(planner_budgets(effort::thorough, 10).nodes == 16 * all.nodes);
+    CHECK(planner_budgets(50'000, 10).nodes == 50'000); // a count is what it says
+}
+
 TEST_CASE("a pair saves its result's bytes at its step, and of the peak the part that would exceed it")
 {
     // 0: def a    1: b over a    2: c together with b    3: d over c, and e over b

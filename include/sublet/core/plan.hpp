@@ -249,8 +249,8 @@ public:
     /// How much work, without a count.
     enum level : std::uint8_t {
         fast,     ///< no search: the first placement, order or assignment
-        balanced, ///< the default
-        thorough  ///< 16 times the work of balanced
+        balanced, ///< the default; plan_memory() searches in proportion to the buffers
+        thorough  ///< at least 16 times the work of balanced
     };
 
     /// A level, in place of a count.

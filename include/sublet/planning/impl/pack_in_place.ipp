@@ -106,7 +106,7 @@ private:
         buffer_table const joined = join_in_place(table_, std::move(pairs));
         result.gains = in_place_gains(joined, steps_);
         result.valid = list_planned(joined, result.plan, result.problem);
-        result.placed = pack(result.problem, pack_budgets(work_));
+        result.placed = pack(result.problem, planner_budgets(work_, result.problem.buffers.size()));
         return result;
     }
 

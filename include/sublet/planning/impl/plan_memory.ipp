@@ -52,7 +52,8 @@ SUBLET_COLD_DECL planned_memory plan_memory(snapshot const& p, plan_options cons
     table<buffer_id, byte_count> former; // offsets
     if (detail::has_previous(options)) {
         former = detail::previous_offsets(packed.plan, options);
-        detail::keep_places(packed.problem, former, options.keep_within, detail::pack_budgets(options.effort),
+        detail::keep_places(packed.problem, former, options.keep_within,
+                            detail::planner_budgets(options.effort, packed.problem.buffers.size()),
                             packed.placed);
     }
     result.plan = std::move(packed.plan);
