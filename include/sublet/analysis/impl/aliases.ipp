@@ -81,19 +81,22 @@ public:
         if (!is_concurrent_) return {};
         position_id const first = position_of_[from], last = position_of_[to];
         std::vector<position_id> queue{last};
-        table<position_id, position_id> next(graph_.positions(), no_position);
-        for (std::size_t i = 0; i != queue.size() && next[first] == no_position; ++i)
+        next_.resize(graph_.positions(), no_position);
+        for (std::size_t i = 0; i != queue.size() && next_[first] == no_position; ++i)
             for (position_id earlier : graph_.before[queue[i]])
-                if (earlier >= first && next[earlier] == no_position) {
-                    next[earlier] = queue[i];
+                if (earlier >= first && next_[earlier] == no_position) {
+                    next_[earlier] = queue[i];
                     queue.push_back(earlier);
                 }
-        if (first != last && next[first] == no_position) return {};
-        std::vector<step_id> steps{from};
-        for (position_id at = first; at != last;) {
-            at = next[at];
-            if (step_at_[at] != steps.back()) steps.push_back(step_at_[at]);
+        std::vector<step_id> steps;
+        if (first == last || next_[first] != no_position) {
+            steps.push_back(from);
+            for (position_id at = first; at != last;) {
+                at = next_[at];
+                if (step_at_[at] != steps.back()) steps.push_back(step_at_[at]);
+            }
         }
+        for (position_id at : queue) next_[at] = no_position;
         return steps;
     }
 
@@ -137,6 +140,7 @@ private:
     csr_rows<buffer_id, position_id> touches_;
     table<buffer_id, unsigned char> is_input_, is_output_;
     table<position_id, unsigned char> is_reached_;
+    table<position_id, position_id> next_; // on a path; none, between two questions
 };
 
 } // namespace sublet::detail
