@@ -52,6 +52,11 @@ public:
           size_(within_roots(drawn.bytes, drawn.alias_of))
     {
         for (byte_count bytes : plan.arena_bytes) bytes_.emplace_back(bytes);
+        before_.resize(p.steps());
+        for (std::size_t i = 0; i != listed.size(); ++i) {
+            for (step_id s : listed[i].begins) before_[s].push_back(i);
+            if (listed[i].begins.empty()) at_begin_.push_back(i);
+        }
     }
 
     /// Whether each access finds the bytes of its value.
@@ -92,11 +97,9 @@ private:
     /// The barriers before a step, or those within it; of `no_step` those where a round begins.
     void apply(step_id s, int round, bool within)
     {
-        for (std::size_t i = 0; i != listed_.size(); ++i) {
+        for (std::size_t i : s == no_step ? at_begin_ : before_[s]) {
             alias const& a = listed_[i];
-            bool const is_here =
-                s == no_step ? a.begins.empty() : std::count(a.begins.begin(), a.begins.end(), s) != 0;
-            if (!is_here || applied_[i] != 0 || a.is_within_step() != within ||
+            if (applied_[i] != 0 || a.is_within_step() != within ||
                 a.next_round != (round == 1 && a.next_round))
                 continue;
             applied_[i] = 1;
@@ -154,6 +157,8 @@ private:
     std::vector<alias> const& listed_;
     std::vector<byte_count> size_; // of each value
     std::vector<std::vector<byte>> bytes_;
+    table<step_id, std::vector<std::size_t>> before_; // of these, those that begin with the step
+    std::vector<std::size_t> at_begin_;
     std::vector<unsigned char> begun_, done_, applied_;
     bool is_right_ = true;
 };
@@ -408,6 +413,55 @@ TEST_CASE("bytes that change hands at the listed barriers only are right in ever
     CHECK(within > rounds(20));
     CHECK(next > programs);
     CHECK(several > rounds(20));
+}
+
+TEST_CASE("the same holds for frames of up to a thousand passes on up to three queues")
+{
+    unsigned const first = first_seed(), frames = rounds(60);
+    std::size_t listed = 0, left_out = 0;
+    for (unsigned seed = first; seed != first + frames; ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        unsigned const passes = seed % 20 == 19 ? 300 + pick.below(701) : 10 + pick.below(90);
+        random_tasks drawn = draw_tasks(pick, {.tasks = passes,
+                                               .outputs = 3,
+                                               .back = 4 + pick.below(20),
+                                               .edges = 0,
+                                               .early = 15,
+                                               .given = 3,
+                                               .views = pick.below(2) * 10,
+                                               .pools = 3,
+                                               .sizes = 1 + pick.below(12),
+                                               .alignments = 1 + pick.below(2) * 15,
+                                               .in_place = pick.below(2) * 25});
+        unsigned const kind = seed % 3, queues = 1 + pick.below(3);
+        std::vector<std::size_t> last(queues, passes); // pass on each queue
+        for (std::size_t t = 0; t != passes && kind != 0; ++t) {
+            std::size_t& before = last[pick.below(queues)];
+            if (before != passes) drawn.tasks[before].next.push_back(t);
+            before = t;
+        }
+        snapshot const p = drawn.program();
+        plan_options options = drawn.options();
+        memory_plan plan;
+        if (kind == 0) plan = plan_memory(p, options).plan;
+        else if (kind == 1) plan = plan_concurrent(p, options).plan;
+        else plan = plan_with_handoffs(p, options).plan;
+        std::vector<alias> const found = aliases(p, plan, options, {.repeats = true});
+        listed += found.size();
+        dependence_graph const g = dependences(p, detail::dependences_of(options, plan.handoffs));
+        REQUIRE(g);
+        auto const order = draw_order(pick, g, plan);
+        CHECK(painter(drawn, p, plan, g, found).run(order));
+        for (unsigned i = 0; i != 8 && !found.empty(); ++i) {
+            std::vector<alias> fewer = found;
+            fewer.erase(fewer.begin() + pick.below(unsigned(found.size())));
+            CHECK_FALSE(painter(drawn, p, plan, g, fewer).run(order));
+            ++left_out;
+        }
+    }
+    CHECK(listed > frames * 30);
+    CHECK(left_out > frames * 6);
 }
 
 } // namespace this_test
