@@ -6,13 +6,15 @@
 ///
 ///     for each pool:  bound = the given bound, or the highest top that a single buffer requires
 ///                     for each order: greedy fit; keep the lowest
+///                     few buffers: positions instead of conflicts, and pack()
 ///                     move buffers that reach above the bound forward in the order, and fit again
 ///                     stop when the height equals the bound: it is optimal
 ///
 /// Two buffers conflict unless one may reuse the bytes of the other in every execution. So a buffer's
 /// conflicts are several ranges of positions; otherwise it is the problem of place.hpp, and of a pool in
 /// which each buffer has one range from its begin, as where dependences order all steps, pack() finds a
-/// placement. No guaranteed factor.
+/// placement. Other conflicts become sets of buffers that all conflict, so that pack() can search: live
+/// ranges with gaps. No guaranteed factor.
 ///
 /// Source: the greedy by size of Pisarchyk and Lee, "Efficient memory management for deep neural net
 /// inference", MLSys workshop 2020, with the conflicts of a partial order instead of those of intervals.
@@ -27,6 +29,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -41,6 +44,7 @@ struct place_concurrently_options {
     table<buffer_id, byte_count> fallback = {}; ///< a valid placement; may be empty
     std::uint64_t visits = 100'000'000;         ///< about a second of work; then no further order is begun
     std::uint64_t most_visits = no_limit;       ///< a pool without a placement by then has height `no_limit`
+    std::uint64_t nodes = 0;                    ///< of the exact search of small pools; 0: there is none
 };
 
 /// The first buffer with a misaligned pin, else the first pinned onto an earlier one: then
@@ -70,12 +74,38 @@ placement::proof check_pins(table<buffer_id, Buffer> const& buffers, placement_c
     return {};
 }
 
+/// The most buffers of a pool, and the most entries of its positions, up to which pack() searches.
+inline constexpr std::size_t most_searched_buffers = 2048;
+inline constexpr std::size_t most_searched_entries = std::size_t{1} << 17;
+
+/// Conflicts as live ranges with gaps, if they are few: two buffers share a position if and only if they
+/// conflict.
+///
+///     a ─── b ─── c      position   0      1      2      3
+///     └── d ┘                       a      a b    b c    a b d       a pair may share several positions
+///
+/// As positioned_clocks does it (clocks.hpp): the buffers come by the number of those that they may take
+/// over. Each gets positions with all earlier ones that it conflicts with, divided greedily into sets that
+/// all conflict. One such set is the antichain, so that the most live bytes are the bound.
+///
+/// Complexity: O(n^2) for each set of a buffer at most, n = buffers; O(n^2) bits.
+[[nodiscard]] std::optional<placement_problem>
+positions_of_conflicts(table<buffer_id, placement_problem::buffer> const& buffers,
+                       placement_conflicts const& conflicts,
+                       table<buffer_id, unsigned char> const& is_in_antichain);
+
+/// Lowers `best` by a search of these positions.
+void search_positions(table<buffer_id, placement_problem::buffer> const& buffers,
+                      placement_conflicts const& conflicts,
+                      table<buffer_id, unsigned char> const& is_in_antichain, std::uint64_t visits,
+                      std::uint64_t nodes, packing& best, std::uint32_t& tried);
+
 /// `best` is the initial placement, or has height `no_limit`. False: the visits ended before the last order.
 template <class Buffer>
 bool pack_concurrently(table<buffer_id, Buffer> const& buffers, placement_conflicts const& conflicts,
                        table<buffer_id, unsigned char> is_in_antichain, byte_count bound,
-                       std::uint64_t visits, std::uint64_t most_visits, placed_by_range& placed,
-                       packing& best, std::uint32_t& tried)
+                       std::uint64_t visits, std::uint64_t most_visits, std::uint64_t nodes,
+                       placed_by_range& placed, packing& best, std::uint32_t& tried)
 {
     // Cheap orders first: for very many buffers there is time for no others.
     struct attempt {
@@ -118,8 +148,17 @@ bool pack_concurrently(table<buffer_id, Buffer> const& buffers, placement_confli
     }
     if (best.height <= bound) return true;
     if (best.height != no_limit && spent >= visits) return false;
-    if (best.height != no_limit)
+    if (best.height == no_limit) return true;
+    packing searched = best;
+    if (nodes != 0)
+        search_positions(buffers, conflicts, keys.is_in_antichain, visits / 5, nodes, searched, tried);
+    if (searched.height > bound)
         lower_by_reordering(buffers, conflicts, placed, bound, visits - spent, std::move(best_order), best);
+    if (searched.height >= best.height) return true;
+    best = std::move(searched);
+    if (best.height > bound)
+        lower_by_reordering(buffers, conflicts, placed, bound, visits - spent,
+                            order_by_levels(best.origin, keys), best);
     return true;
 }
 
@@ -208,7 +247,7 @@ template <class Lives>
         bool const is_complete =
             pack_intervals(buffers, pool_conflicts, out.lower_bound, options.visits, best, out.packings) ||
             pack_concurrently(buffers, pool_conflicts, std::move(is_in_antichain), out.lower_bound,
-                              options.visits, options.most_visits, placed, best, out.packings);
+                              options.visits, options.most_visits, options.nodes, placed, best, out.packings);
         result.is_cut_short = result.is_cut_short || !is_complete;
         if (best.height == no_limit && options.most_visits != no_limit) {
             out.height = no_limit;
