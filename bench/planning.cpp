@@ -18,6 +18,11 @@
 // the plan before, with it, and with a growth of 1 %. Every plan is proved. Then the middle and the worst time
 // of 60 frames of each size, with the list that is made of them.
 //
+// planning --queues [--smoke] [--csv] [--most N]: random frames of two queues (queue_frames.hpp), N of them,
+// and two fifths as many of three: how often plan_concurrent() takes more bytes than place() with a clock for
+// each queue, which sees the same conflicts, by how much at most, how often each meets the bound, and mean
+// milliseconds. Every plan is proved; place() proves nothing, and finds no conflicts in a program.
+//
 // planning --decoders [--smoke] [--csv] [--most N] [--nodes N] [--model NAME] [--parts A,B]:
 // nanoseconds per node for every part, on the graphs of decoder_graphs.hpp:
 //
@@ -39,6 +44,7 @@
 #include "decoder_graphs.hpp"
 #include "frame_graphs.hpp"
 #include "measure.hpp"
+#include "queue_frames.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_plan.hpp>
@@ -490,8 +496,32 @@ void measure_frame_times(std::size_t frames, bool is_smoke, bool as_csv)
             }
 }
 
+void measure_queues(std::uint32_t queues, std::size_t frames, bool as_csv)
+{
+    std::size_t above = 0, at_bound = 0, placed_at_bound = 0;
+    double most = 0, ms = 0, place_ms = 0;
+    for (std::size_t f = 0; f != frames; ++f) {
+        bench::queue_frame const frame = bench::draw_queue_frame(queues, static_cast<std::uint32_t>(f));
+        auto planned = plan_concurrent(frame.list);
+        ms += bench::milliseconds([&] { planned = plan_concurrent(frame.list); });
+        if (!planned || !planned.report().is_checked) throw std::runtime_error("a frame has no plan");
+        placement placed;
+        place_ms += bench::milliseconds([&] { placed = place(frame.problem); });
+        byte_count const bytes = planned.report().arena_bytes, other = placed.pools[0].height;
+        above += bytes > other;
+        most = std::max(most, 100 * (static_cast<double>(bytes) / static_cast<double>(other) - 1));
+        at_bound += bytes == planned.report().lower_bound_bytes;
+        placed_at_bound += other == placed.pools[0].lower_bound;
+    }
+    auto const n = static_cast<double>(frames);
+    std::printf(as_csv ? "%u,%zu,%zu,%.2f,%zu,%zu,%.3f,%.3f\n"
+                       : "%6u %8zu %8zu %8.2f %10zu %12zu %10.3f %10.3f\n",
+                queues, frames, above, most, at_bound, placed_at_bound, ms / n, place_ms / n);
+}
+
 constexpr char usage[] = "usage: bench_planning [--smoke] [--csv] [--most N]\n"
                          "       bench_planning --frames [--smoke] [--csv] [--most N]\n"
+                         "       bench_planning --queues [--smoke] [--csv] [--most N]\n"
                          "       bench_planning --decoders [--smoke] [--csv] [--most N] [--nodes N]\n"
                          "                      [--model NAME] [--parts A,B]\n";
 
@@ -502,7 +532,8 @@ int main(int count, char** words)
     try {
         if (bench::gives_help(count, words, usage)) return 0;
         std::size_t most = 1'000'000;
-        bool as_csv = false, of_decoders = false, of_frames = false, has_decoder_option = false;
+        bool as_csv = false, of_decoders = false, of_frames = false, of_queues = false,
+             has_decoder_option = false;
         decoder_options decoders;
         for (int i = 1; i != count; ++i) {
             std::string const word = words[i];
@@ -515,6 +546,7 @@ int main(int count, char** words)
             else if (word == "--most" && has_next) most = decoders.most = bench::number_in(words[++i]);
             else if (word == "--decoders") of_decoders = true;
             else if (word == "--frames") of_frames = true;
+            else if (word == "--queues") of_queues = true;
             else {
                 has_decoder_option = true;
                 if (word == "--nodes" && has_next) decoders.nodes = bench::number_in(words[++i], 1);
@@ -528,6 +560,14 @@ int main(int count, char** words)
             bool const is_smoke = decoders.is_smoke;
             measure_frames(is_smoke ? 2 : std::min<std::size_t>(most, 50), 60, is_smoke ? 10 : 100, as_csv);
             measure_frame_times(is_smoke ? 3 : 60, is_smoke, as_csv);
+            return 0;
+        }
+        if (of_queues) {
+            std::size_t const frames = decoders.is_smoke ? 10 : std::min<std::size_t>(most, 500);
+            std::printf(as_csv ? "%s,%s,%s,%s,%s,%s,%s,%s\n" : "%6s %8s %8s %8s %10s %12s %10s %10s\n",
+                        "queues", "frames", "above", "most %", "at bound", "place there", "ms", "place ms");
+            measure_queues(2, frames, as_csv);
+            measure_queues(3, frames * 2 / 5, as_csv);
             return 0;
         }
         if (of_decoders) {

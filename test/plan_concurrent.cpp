@@ -7,6 +7,7 @@
 #include "task_families.hpp"
 
 #include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/listing.hpp>
 #include <sublet/plan_memory.hpp>
 
 #include <doctest/doctest.h>
@@ -202,6 +203,31 @@ TEST_CASE("a plan with a spent budget is valid, no higher than slots, and marked
     }
     CHECK(cut_short > rounds(10));
     CHECK(higher > rounds(10));
+}
+
+TEST_CASE("a chain of steps with one step beside it takes the bytes of the bound")
+{
+    listing<char> list;
+    auto facts = [](byte_count bytes) { return listing<char>::value_facts{.bytes = bytes}; };
+    auto last = list.step();
+    last.make('a', facts(1013));
+    auto next = [&]() -> auto& {
+        auto const before = last;
+        last = list.step();
+        return last.wait_for(before);
+    };
+    next().read('a').make('b', facts(507));
+    next().make('c', facts(225));
+    next().make('d', facts(225));
+    next().read('b');
+    list.step().make('x', facts(1)); // the other queue
+    next().make('e', facts(1013)).make('p', facts(32)).make('q', facts(32));
+    next().read('c').read('x').make('r', facts(1));
+    next().read('d').make('s', facts(1013));
+    auto const planned = plan_concurrent(list);
+    REQUIRE(planned);
+    CHECK(planned.report().lower_bound_bytes == 1528);
+    CHECK(planned.report().arena_bytes == 1528);
 }
 
 TEST_CASE("the report says that a budget was spent")

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <doctest/doctest.h>
+#include <iterator>
 #include <vector>
 
 namespace this_test {
@@ -249,16 +250,72 @@ TEST_CASE("only buffers that may share overlap in bytes, for any budget")
         }
         sharing_rule const rule(tasks);
         std::uint64_t const visits = pick.below(2) == 0 ? pick.below(3000) : 100000;
-        auto const p = place_concurrently(drawn.problem, drawn.lives, drawn.conflicts.of, {.visits = visits});
+        place_concurrently_options const how{.visits = visits, .nodes = seed % 2 == 0 ? 0u : 5000u};
+        auto const p = place_concurrently(drawn.problem, drawn.lives, drawn.conflicts.of, how);
         REQUIRE(p.status <= placement::outcome::feasible);
         REQUIRE(is_valid(drawn, rule, p));
         for (std::size_t b = 0; b != p.offset.size(); ++b)
             if (drawn.problem.buffers[b].pinned != no_offset && drawn.problem.buffers[b].size != 0)
                 REQUIRE(p.offset[b] == drawn.problem.buffers[b].pinned);
-        auto const again =
-            place_concurrently(drawn.problem, drawn.lives, drawn.conflicts.of, {.visits = visits});
+        auto const again = place_concurrently(drawn.problem, drawn.lives, drawn.conflicts.of, how);
         REQUIRE(again.offset == p.offset);
     }
+}
+
+TEST_CASE("buffers share a position if and only if they conflict, and those of an antichain share one")
+{
+    std::size_t with_gaps = 0;
+    for (std::uint32_t seed = 0; seed != rounds(500); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        auto const tasks = draw_tasks(pick, draw_shape(pick));
+        drawn_problem const drawn(tasks);
+        std::vector<buffer_id> members;
+        table<buffer_id, placement_problem::buffer> buffers;
+        for (buffer_id b = 0; b != drawn.problem.buffers.size(); ++b) {
+            if (drawn.problem.buffers[b].size == 0) continue;
+            members.push_back(b);
+            buffers.push_back(drawn.problem.buffers[b]);
+        }
+        placement_conflicts const conflicts = conflicts_among(members, drawn.lives, drawn.conflicts.of);
+        table<buffer_id, unsigned char> is_in_antichain(buffers.size()); // greedy, from a random one on
+        auto is_apart = [&](buffer_id b) {
+            for (buffer_id a = 0; a != buffers.size(); ++a)
+                if (is_in_antichain[a] != 0 && !conflicts.conflict(a, b)) return false;
+            return true;
+        };
+        for (buffer_id b : pick.permutation<buffer_id>(buffers.size()))
+            is_in_antichain[b] = static_cast<unsigned char>(is_apart(b));
+        auto const found = positions_of_conflicts(buffers, conflicts, is_in_antichain);
+        REQUIRE(found);
+        with_gaps += !found->gaps.empty();
+        auto at = [&](buffer_id b) {
+            std::vector<position_id> positions;
+            for (position_id i = found->buffers[b].life.first; i != found->buffers[b].life.last; ++i)
+                if (std::none_of(found->gaps.begin(), found->gaps.end(),
+                                 [&](placement_problem::gap const& g) {
+                                     return g.buffer == b && contains(g.when, i);
+                                 }))
+                    positions.push_back(i);
+            return positions;
+        };
+        auto common = [](std::vector<position_id> const& x, std::vector<position_id> const& y) {
+            std::vector<position_id> both;
+            std::set_intersection(x.begin(), x.end(), y.begin(), y.end(), std::back_inserter(both));
+            return both;
+        };
+        std::vector<position_id> of_all;
+        bool is_first = true;
+        for (buffer_id b = 0; b != buffers.size(); ++b) {
+            for (buffer_id a = 0; a != b; ++a)
+                REQUIRE(common(at(a), at(b)).empty() != conflicts.conflict(a, b));
+            if (is_in_antichain[b] == 0) continue;
+            of_all = is_first ? at(b) : common(of_all, at(b));
+            is_first = false;
+        }
+        REQUIRE(of_all.empty() == is_first);
+    }
+    CHECK(with_gaps > rounds(50));
 }
 
 TEST_CASE("buffers of steps in one order are placed as pack() places them")
