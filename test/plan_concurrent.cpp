@@ -182,7 +182,7 @@ TEST_CASE("a plan with a spent budget is valid, no higher than slots, and marked
     for (std::uint32_t seed = 0; seed != rounds(200); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
-        random_tasks const tasks = draw_tasks(pick, {.tasks = 1 + pick.below(100), .views = 20, .pools = 2});
+        random_tasks const tasks = draw_tasks(pick, {.tasks = 1 + pick.below(300), .views = 20});
         auto const planned = plan_concurrent(tasks.program(), tasks.options());
         for (std::uint64_t visits : {1u, 30u, 300u}) {
             plan_options options = tasks.options();

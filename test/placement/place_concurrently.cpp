@@ -250,7 +250,7 @@ TEST_CASE("only buffers that may share overlap in bytes, for any budget")
         }
         sharing_rule const rule(tasks);
         std::uint64_t const visits = pick.below(2) == 0 ? pick.below(3000) : 100000;
-        place_concurrently_options const how{.visits = visits, .nodes = seed % 2 == 0 ? 0u : 5000u};
+        place_concurrently_options const how{.visits = visits, .searches = seed % 2 != 0};
         auto const p = place_concurrently(drawn.problem, drawn.lives, drawn.conflicts.of, how);
         REQUIRE(p.status <= placement::outcome::feasible);
         REQUIRE(is_valid(drawn, rule, p));

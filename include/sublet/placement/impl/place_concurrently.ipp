@@ -33,12 +33,12 @@ SUBLET_DECL bool alone_in_pool(table<buffer_id, placement_problem::buffer> const
 }
 
 /// Keeps the lower of `best` and what pack() finds.
-SUBLET_DECL void pack_alone(placement_problem const& problem, std::uint64_t visits, std::uint64_t nodes,
-                            packing& best, std::uint32_t& tried)
+SUBLET_DECL void pack_alone(placement_problem const& problem, std::uint64_t visits, packing& best,
+                            std::uint32_t& tried)
 {
     deterministic_control control;
     placement const packed =
-        pack(problem, {.visits = visits, .improve_visits = visits, .nodes = nodes}, control);
+        pack(problem, {.visits = visits / 5, .improve_visits = visits / 5, .nodes = visits / 2000}, control);
     tried += packed.pools[0].packings;
     if (packed.pools[0].height < best.height) best = {packed.offset, packed.pools[0].height};
 }
@@ -52,7 +52,7 @@ SUBLET_DECL bool pack_intervals(table<buffer_id, placement_problem::buffer> cons
     placement_problem problem;
     if (!alone_in_pool(given, problem.buffers)) return false;
     for (buffer_id b = 0; b != given.size(); ++b) problem.buffers[b].life = conflicts.ranges[b].front();
-    pack_alone(problem, visits / 5, visits / 2000, best, tried);
+    pack_alone(problem, visits, best, tried);
     return true;
 }
 
@@ -153,11 +153,10 @@ positions_of_conflicts(table<buffer_id, placement_problem::buffer> const& buffer
 SUBLET_DECL void search_positions(table<buffer_id, placement_problem::buffer> const& buffers,
                                   placement_conflicts const& conflicts,
                                   table<buffer_id, unsigned char> const& is_in_antichain,
-                                  std::uint64_t visits, std::uint64_t nodes, packing& best,
-                                  std::uint32_t& tried)
+                                  std::uint64_t visits, packing& best, std::uint32_t& tried)
 {
     auto const problem = positions_of_conflicts(buffers, conflicts, is_in_antichain);
-    if (problem) pack_alone(*problem, visits, nodes, best, tried);
+    if (problem) pack_alone(*problem, visits, best, tried);
 }
 
 } // namespace sublet::detail

@@ -44,7 +44,7 @@ struct place_concurrently_options {
     table<buffer_id, byte_count> fallback = {}; ///< a valid placement; may be empty
     std::uint64_t visits = 100'000'000;         ///< about a second of work; then no further order is begun
     std::uint64_t most_visits = no_limit;       ///< a pool without a placement by then has height `no_limit`
-    std::uint64_t nodes = 0;                    ///< of the exact search of small pools; 0: there is none
+    bool searches = false;                      ///< small pools above their bounds, as pack() does
 };
 
 /// The first buffer with a misaligned pin, else the first pinned onto an earlier one: then
@@ -98,13 +98,13 @@ positions_of_conflicts(table<buffer_id, placement_problem::buffer> const& buffer
 void search_positions(table<buffer_id, placement_problem::buffer> const& buffers,
                       placement_conflicts const& conflicts,
                       table<buffer_id, unsigned char> const& is_in_antichain, std::uint64_t visits,
-                      std::uint64_t nodes, packing& best, std::uint32_t& tried);
+                      packing& best, std::uint32_t& tried);
 
 /// `best` is the initial placement, or has height `no_limit`. False: the visits ended before the last order.
 template <class Buffer>
 bool pack_concurrently(table<buffer_id, Buffer> const& buffers, placement_conflicts const& conflicts,
                        table<buffer_id, unsigned char> is_in_antichain, byte_count bound,
-                       std::uint64_t visits, std::uint64_t most_visits, std::uint64_t nodes,
+                       std::uint64_t visits, std::uint64_t most_visits, bool searches,
                        placed_by_range& placed, packing& best, std::uint32_t& tried)
 {
     // Cheap orders first: for very many buffers there is time for no others.
@@ -150,8 +150,7 @@ bool pack_concurrently(table<buffer_id, Buffer> const& buffers, placement_confli
     if (best.height != no_limit && spent >= visits) return false;
     if (best.height == no_limit) return true;
     packing searched = best;
-    if (nodes != 0)
-        search_positions(buffers, conflicts, keys.is_in_antichain, visits / 5, nodes, searched, tried);
+    if (searches) search_positions(buffers, conflicts, keys.is_in_antichain, visits, searched, tried);
     if (searched.height > bound)
         lower_by_reordering(buffers, conflicts, placed, bound, visits - spent, std::move(best_order), best);
     if (searched.height >= best.height) return true;
@@ -244,10 +243,14 @@ template <class Lives>
                 best.height = larger(best.height, best.origin[i] + buffers[i].size);
             }
         }
-        bool const is_complete =
+        bool is_complete =
             pack_intervals(buffers, pool_conflicts, out.lower_bound, options.visits, best, out.packings) ||
-            pack_concurrently(buffers, pool_conflicts, std::move(is_in_antichain), out.lower_bound,
-                              options.visits, options.most_visits, options.nodes, placed, best, out.packings);
+            pack_concurrently(buffers, pool_conflicts, is_in_antichain, out.lower_bound, options.visits,
+                              options.most_visits, options.searches, placed, best, out.packings);
+        if (!is_complete && options.searches) { // its first orders are fast
+            search_positions(buffers, pool_conflicts, is_in_antichain, options.visits, best, out.packings);
+            is_complete = best.height <= out.lower_bound;
+        }
         result.is_cut_short = result.is_cut_short || !is_complete;
         if (best.height == no_limit && options.most_visits != no_limit) {
             out.height = no_limit;

@@ -17,7 +17,6 @@
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/internal/concurrent_blocks.hpp>
 #include <sublet/placement/internal/keep_concurrently.hpp>
-#include <sublet/placement/internal/pack_options.hpp>
 #include <sublet/placement/internal/place_concurrently.hpp>
 #include <sublet/placement/internal/stack_slots.hpp>
 #include <sublet/plan_concurrent.hpp>
@@ -49,9 +48,10 @@ SUBLET_DECL placement place_for_every_schedule(placement_problem const& problem,
                          .visits = work.of(4'000'000)});
     placement placed = stack_slots(problem, slots, heaviest.bytes);
     if (strategy == concurrent_options::strategy_kind::slots) return placed;
-    place_concurrently_options how{
-        .bounds = heaviest.bytes, .antichain = heaviest.members, .visits = offset_visits(work),
-        .nodes = pack_budgets(work).nodes};
+    place_concurrently_options how{.bounds = heaviest.bytes,
+                                   .antichain = heaviest.members,
+                                   .visits = offset_visits(work),
+                                   .searches = true};
     bool is_pinned = false;
     for (placement_problem::buffer const& b : problem.buffers) is_pinned = is_pinned || b.pinned != no_offset;
     if (!is_pinned) how.fallback = std::move(placed.offset);
