@@ -89,11 +89,11 @@ positions_of_conflicts(table<buffer_id, placement_problem::buffer> const& buffer
     }
     std::vector<buffer_id> const order = sorted_ids(std::move(keys));
 
-    struct conflicting_set {
+    struct joint_position {
         std::vector<buffer_id> members;
         std::vector<bit_rows::word> common; // the buffers that conflict with all members
     };
-    auto add = [&conflict](conflicting_set& to, buffer_id b) {
+    auto add = [&conflict](joint_position& to, buffer_id b) {
         bit_rows::word const* const row = conflict[b];
         if (to.members.empty()) to.common.assign(row, row + conflict.words());
         for (std::size_t w = 0; w != conflict.words(); ++w) to.common[w] &= row[w];
@@ -104,7 +104,7 @@ positions_of_conflicts(table<buffer_id, placement_problem::buffer> const& buffer
         if (is_in_antichain[order[i]] != 0) last_of_antichain = i;
     std::size_t entries = 0;
     position_id position = 0;
-    std::vector<conflicting_set> sets;
+    std::vector<joint_position> sets;
     for (std::size_t first = 0, last = 0; first != n; first = last) {
         auto is_like_first = [&](std::size_t at) { // to what is before them, and they conflict
             for (std::size_t i = 0; i != at; ++i)
@@ -134,7 +134,7 @@ positions_of_conflicts(table<buffer_id, placement_problem::buffer> const& buffer
             add(sets[s], a);
         }
         if (sets.empty()) add_set();
-        for (conflicting_set const& set : sets) {
+        for (joint_position const& set : sets) {
             entries += set.members.size();
             if (entries > most_searched_entries) return std::nullopt;
             for (buffer_id member : set.members) {
