@@ -267,7 +267,7 @@ TEST_CASE("the same holds where values are written again, nodes have several ste
         REQUIRE(planned);
         prove(p.program(), painted_steps(p), listed, planned.plan, repeats, pick, count);
     }
-    CHECK(count.across > rounds(160) / 4);
+    CHECK(count.across > rounds(160) / 10);
 }
 
 TEST_CASE("the same holds for rounds that overlap, of frames with history")

