@@ -86,7 +86,7 @@ private:
 
     /// Of each queue the first access, and the first that writes.
     template <class Iterator>
-    static std::vector<access> outer(Iterator at, Iterator end)
+    static std::vector<access> outer(Iterator at, Iterator const& end)
     {
         std::vector<access> result;
         for (; at != end; ++at) {
