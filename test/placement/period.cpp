@@ -106,6 +106,10 @@ TEST_CASE("a placement of one round holds in four rounds, and no oracle of four 
             continue;
         }
         CHECK(oracle.is_valid(in_all_rounds(placed.offset), pool.height));
+        placement const again = place(problem, {.previous = placed.offset}); // planned again, in rounds, too
+        CHECK(printed(check_placement(problem, again, {.previous = placed.offset})) == "");
+        CHECK(oracle.is_valid(in_all_rounds(again.offset), again.pools[0].height));
+        if (placed.status == placement::outcome::optimal) CHECK(again.offset == placed.offset);
         placement_oracle::bytes most = 0;
         for (std::size_t at = problem.period; at != 2 * problem.period; ++at)
             most = std::max(most, oracle.live_bytes(at));

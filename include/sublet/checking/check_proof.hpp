@@ -30,7 +30,8 @@ namespace sublet {
 /// Complexity: O((n + k) log (n + k)) time, n = buffers, k = gaps and colocations; for an exhausted search,
 ///             factorial in its groups, of which there may be 8; of up to 64 that share a position 100 000
 ///             sets.
-/// Throws:     precondition_error if sums exceed 64 bits.
+/// Throws:     precondition_error if sums exceed 64 bits, or a buffer lives longer than a period or begins
+///             behind it.
 [[nodiscard]] verdict check_proof(placement_problem const& problem, placement const& placed, pool_id pool);
 
 } // namespace sublet

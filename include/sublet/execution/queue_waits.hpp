@@ -77,18 +77,6 @@ template <detail::listed L>
     }
 }
 
-namespace detail {
-
-/// Calls `visit(step, queue)` for the steps of each queue.
-template <class Visit>
-void each_step(queue_waits const& found, Visit visit)
-{
-    for (std::size_t q = 0; q != found.queues.size(); ++q)
-        for (step_id s : found.queues[q]) visit(s, q);
-}
-
-} // namespace detail
-
 /// Writes how many waits there are to any text stream, and for each queue its steps, their waits and events.
 ///
 /// Complexity: O(output + steps (waits + events)).
@@ -112,11 +100,7 @@ Stream& operator<<(Stream& out, queue_waits const& found)
     text << "; ";
     counted(found.depth, "step");
     text << " deep";
-    std::size_t last = found.queues.size();
-    detail::each_step(found, [&](step_id s, std::size_t q) {
-        if (q != last) text << "\nqueue " << q << ": ";
-        else text << ", ";
-        last = q;
+    auto write_step = [&](step_id s) {
         write_name(s);
         char const* before = " (after ";
         for (auto const* list : {&found.list, &found.next_round})
@@ -133,7 +117,13 @@ Stream& operator<<(Stream& out, queue_waits const& found)
                 before = ",";
             }
         if (*before == ',') text << ')';
-    });
+    };
+    for (std::size_t q = 0; q != found.queues.size(); ++q)
+        for (step_id s : found.queues[q]) {
+            if (s == found.queues[q].front()) text << "\nqueue " << q << ": ";
+            else text << ", ";
+            write_step(s);
+        }
     return out;
 }
 

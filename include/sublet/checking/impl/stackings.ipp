@@ -195,20 +195,6 @@ void replace_by_hulls(std::vector<Part>& parts, std::size_t first)
     for (Part const& h : hulls) parts.push_back(h);
 }
 
-/// The positions within a round, before and after the next one begins.
-struct parts_in_round {
-    live_range its[2];
-    [[nodiscard]] live_range const* begin() const { return its; }
-    [[nodiscard]] live_range const* end() const { return its + 2; }
-};
-SUBLET_DECL parts_in_round in_round(live_range when, std::uint32_t period)
-{
-    if (period == 0) return {{when, {}}};
-    position_id const round{period};
-    auto from = [&](position_id at) { return at < round ? position_id{0} : position_id{at - round}; };
-    return {{{when.first, smaller(when.last, round)}, {from(when.first), from(when.last)}}};
-}
-
 SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
 {
     std::size_t const n = problem.buffers.size();
@@ -249,10 +235,14 @@ SUBLET_DECL solid_parts solid_parts_of(placement_problem const& problem)
             placement_problem::buffer const& buffer = problem.buffers[b];
             byte_count const above = static_cast<byte_count>(colocations.distance_above_root(b) - lowest);
             result.above[b] = above;
+            position_id const round = problem.period == 0 ? no_position : position_id{problem.period};
             auto add = [&](live_range when, byte_count begin, byte_count end) {
-                if (!is_empty(when) && begin < end)
-                    for (live_range its : in_round(when, problem.period))
-                        if (!is_empty(its)) result.parts.push_back({its, above + begin, above + end, b});
+                auto add_part = [&](position_id first, position_id after) {
+                    if (first < after && begin < end)
+                        result.parts.push_back({{first, after}, above + begin, above + end, b});
+                };
+                add_part(when.first, smaller(when.last, round));
+                if (when.last > round) add_part(larger(when.first, round) - round, when.last - round);
             };
             position_id solid_from = buffer.life.first;
             std::size_t g =
