@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// A frame graph, as in game engines: passes on a graphics queue and on one for async compute, and transient
-// textures in two heaps. An effect is switched on, and the frame is planned with the plan before: a texture
-// stays where it is if that costs nothing. Then the aliasing barriers of a frame, and which pass of one queue
-// waits for which of the other, also if the next frame begins before this one has ended.
+// A frame graph, as in game engines: passes on a graphics queue and on one for async compute, textures in two
+// heaps, two of which change places in each frame. An effect is switched on, and the frame is planned with the
+// plan before: a texture stays where it is if that costs nothing. Then the aliasing barriers of a frame, and
+// which pass of one queue waits for which of the other, also if the next frame begins before this one ends.
 
 #include <sublet/execution/queue_waits.hpp>
 #include <sublet/sublet.hpp>
@@ -25,7 +25,7 @@ struct frame_graph {
     std::vector<std::uint32_t> queue_of; // of each pass
 };
 
-frame_graph make_frame(unsigned number, bool with_occlusion)
+frame_graph make_frame(bool with_occlusion)
 {
     frame_graph frame;
     textures& list = frame.list;
@@ -41,12 +41,10 @@ frame_graph make_frame(unsigned number, bool with_occlusion)
         return textures::value_facts{.bytes = width * height * bytes_per_texel, .pool = kind};
     };
 
-    // What outlives the frame is the renderer's, and not planned. Two textures change places each frame: one
-    // has the smooth picture of the frame before, the other takes that of this one.
-    auto const [smooth, smooth_before] =
-        number % 2 == 0 ? std::pair("even frames", "odd frames") : std::pair("odd frames", "even frames");
-    for (auto kept : {smooth, smooth_before, "positions", "window"})
-        list.facts(kept, {.role = sublet::value_role::state});
+    // What is the renderer's is not planned. The smooth picture of this frame is the history of the next one.
+    for (auto kept : {"positions", "window"}) list.facts(kept, {.role = sublet::value_role::state});
+    list.facts("history", in(targets, 640, 360, 8));
+    list.carries("smooth", "history");
 
     pass("simulate", compute).write("positions").make("sprites", in(storage, 320, 180, 8));
     pass("depth only", graphics).make("depth", in(targets, 640, 360, 4));
@@ -66,9 +64,17 @@ frame_graph make_frame(unsigned number, bool with_occlusion)
     pass("particles", graphics).read("depth").read("sprites").write("lit"); // over its contents
     pass("glow", compute).read("lit").make("glow", in(storage, 320, 180, 8));
     pass("wide glow", compute).read("glow").make("wide", in(storage, 160, 90, 8));
-    pass("antialias", graphics).read("lit").read("motion").read(smooth_before).write(smooth);
+    pass("antialias", graphics)
+        .read("lit")
+        .read("motion")
+        .read("history")
+        .make("smooth", in(targets, 640, 360, 8));
     pass("hud", graphics).make("hud", in(targets, 640, 360, 4));
-    pass("tone map", graphics).read(smooth).read("glow").read("wide").make("toned", in(targets, 640, 360, 4));
+    pass("tone map", graphics)
+        .read("smooth")
+        .read("glow")
+        .read("wide")
+        .make("toned", in(targets, 640, 360, 4));
     pass("compose", graphics).read("toned").read("hud").write("window");
     return frame;
 }
@@ -76,8 +82,8 @@ frame_graph make_frame(unsigned number, bool with_occlusion)
 int main()
 {
     // Right however far one queue is ahead of the other: within a frame no pass waits for memory.
-    auto const plain = sublet::plan_concurrent(make_frame(0, false).list);
-    auto next = make_frame(1, true);
+    auto const plain = sublet::plan_concurrent(make_frame(false).list);
+    auto next = make_frame(true);
     auto const afresh = sublet::plan_concurrent(next.list);
     next.list.previous = plain;
     auto const planned = sublet::plan_concurrent(next.list);
@@ -106,7 +112,6 @@ int main()
         std::cout << '\n';
     }
 
-    // This is for frames of the same passes: where passes change, the frame before has to end first. Only the
-    // graphics queue uses the textures that change places, and there no frame overtakes another.
+    // This is for frames of the same passes: where passes change, the frame before has to end first.
     std::cout << '\n' << sublet::waits(list, planned, {.queue_of = next.queue_of, .repeats = true}) << '\n';
 }

@@ -276,6 +276,8 @@ public:
     {
         facts_.add_choice(facts_.add(h), pool, cost);
     }
+    /// The next round finds in `to` what this one leaves in `from`: see plan_options::carry.
+    void carries(Handle const& from, Handle const& to) { facts_.add_carry(facts_.add(from), facts_.add(to)); }
 
     /// How many handles were named.
     [[nodiscard]] std::size_t values() const { return facts_.size(); }
@@ -322,8 +324,8 @@ public:
         all.effort = effort;
         // An option that a listing cannot say does not compile.
         [[maybe_unused]] auto const& [of_bytes, of_alignment, of_role, of_view, of_begin, of_pool, of_pin,
-                                      of_eligible, its_pools, its_choices, its_order, before, is_before,
-                                      growth, its_pairs, its_check, its_effort] = all;
+                                      of_eligible, its_pools, its_choices, its_carried, its_order, before,
+                                      is_before, growth, its_pairs, its_check, its_effort] = all;
         return all;
     }
 

@@ -66,7 +66,9 @@ struct alias_options {
 /// Ensures:    each byte of a buffer that an earlier one had is in exactly one alias of that buffer, and each
 ///             byte that the round before left to another buffer in one with `next_round`. Neighbouring bytes
 ///             of one pair are one range. Sorted by `next_round`, by the begin of `after` in an order of the
-///             steps, and by byte. In a plan for one order `ends` and `begins` have at most one step.
+///             steps, and by byte. In a plan for one order `ends` and `begins` have at most one step. What is
+///             carried into the next round (plan_options::carried) takes its contents along, and is not listed
+///             there; nor are values that change places, which no others share.
 /// Complexity: O((steps + touches + segments) log) time and memory, for segments of bytes between the borders
 ///             of buffers that a buffer takes over. In a plan for every schedule also O(positions + edges)
 ///             from the first to the last touch of each listed buffer, and for each path.

@@ -467,6 +467,21 @@ struct plan_options {
         byte_count cost = 0;       ///< what the planner adds up, in any unit
     };
 
+    /// The program runs in rounds, and what a round leaves in `from` is in `to` when the next one begins: a
+    /// history, the state of a loop, the two halves of a ping-pong. Both are roots of one size, in one pool.
+    ///
+    ///     round            0             1             2
+    ///     { now, before }  before  now   before  now   before  now      the bytes of `now` are not copied:
+    ///     at               A       B     B       A     A       B        they are `before` one round later
+    ///
+    /// Their places are the same if nothing reads `before` once `now` is written. Otherwise they change
+    /// places after every round, and no other value lies there. { b, a } and { c, b } make three of them: in
+    /// each round a lies where b lay, b where c lay, and c where a lay. { a, a } keeps a where it is.
+    struct carry {
+        value_id from = no_value; ///< what a round leaves: an output
+        value_id to = no_value;   ///< what the next one finds: an input, given before the first round only
+    };
+
     per_value<byte_count> bytes; ///< no default; below 2^62 if it is placed; `no_size`: unknown
     per_value<byte_count> alignment = byte_count{1}; ///< any integer >= 1
     /// Its relation to the world outside the program.
@@ -482,6 +497,7 @@ struct plan_options {
     /// view in that of its root. Planners choose at a low cost so that capacities hold, greedily: another
     /// choice might fit where none is found.
     std::vector<plan_options::pool_choice> pool_choices = {};
+    std::vector<plan_options::carry> carried = {}; ///< from each round to the next; a value at most once each
     /// Every node once; empty: 0, 1, 2 ... The steps run so; in a plan for every schedule, and in one with
     /// hand-offs, they run in any order that keeps, of two accesses of the same bytes of which one is a
     /// `write`, the earlier of this order first.

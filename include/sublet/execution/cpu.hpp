@@ -243,7 +243,8 @@ public:
         });
     }
 
-    /// The bytes of an input, to be filled before a run. Outputs of the last run become invalid: an input may
+    /// The bytes of an input, to be filled before a run; of one into which the last run has carried a value
+    /// (plan_options::carried), only to replace it. Outputs of the last run become invalid: an input may
     /// share bytes with them.
     /// Throws: precondition_error if v is no input or has storage of the caller's; allocation_error.
     [[nodiscard]] std::span<std::byte> input(value_id v) { return values_.input(v); }

@@ -57,10 +57,12 @@ struct queue_waits {
 /// The waits of a plan, its steps spread over queues.
 ///
 /// Requires:   as edges(); each step has a queue. If rounds repeat, no value of the arena is an input or an
-///             output: the caller writes or reads it between two rounds. It may be external, or state.
+///             output: the caller writes or reads it between two rounds. It may be external, or state, or
+///             carried from each round to the next.
 /// Ensures:    every run in which each queue runs its steps in order, and keeps the waits, leaves what the
 ///             steps leave one after another, round for round. Left out, any one of them is missed by some
-///             run of these edges; of the next round, where each access is taken for one of all its storage.
+///             run of these edges; of the next round, where each access is taken for one of all its storage,
+///             and what is carried over several rounds for what is carried over one.
 /// Complexity: that of edges(), O((steps + edges) queues) and, if rounds repeat, that of aliases() and
 ///             O((aliases + buffers) queues^2 log).
 /// Throws:     as edges(); precondition_error for a step without a queue.

@@ -415,11 +415,12 @@ private:
     template <class Graph>
     void launch(Graph& graph, std::size_t& rebinds, std::size_t number)
     {
+        values_.expect_supplied();
+        values_.end_round();
         if constexpr (!detail::updates_graphs<Device>)
             SUBLET_EXPECTS(rebinds == values_.rebinds(),
                            "sublet: a graph is launched after its storage was released, or other "
-                           "storage was bound");
-        values_.expect_supplied();
+                           "storage was bound, or values that are carried have changed places");
         if constexpr (detail::updates_graphs<Device>) {
             if (rebinds != values_.rebinds()) {
                 values_.provide_io();

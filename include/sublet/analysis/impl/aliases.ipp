@@ -4,6 +4,7 @@
 /// round finds what the first one left. The steps between which bytes change hands are the touches that no
 /// other touch of the buffer follows, or precedes.
 
+#include <sublet/core/internal/carried.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/structures/internal/byte_owners.hpp>
@@ -42,7 +43,7 @@ public:
             position_of_.resize(step_at_.size());
             for (position_id at = 0; at != step_at_.size(); ++at) position_of_[step_at_[at]] = at;
         }
-        auto const roles = options.role.tabulate(p.values(), "role");
+        auto const roles = carried_roles(options).tabulate(p.values(), "role");
         for (value_id v = 0; v != p.values(); ++v) {
             buffer_id const b = plan.buffer_of[v];
             if (b == no_buffer) continue;
@@ -178,6 +179,13 @@ SUBLET_DECL std::vector<alias> aliases(snapshot const& p, memory_plan const& pla
     for (pool_id pool = 0; pool != borders.size(); ++pool)
         arenas.emplace_back(std::move(borders[pool]), plan.arena_bytes[pool]);
 
+    table<buffer_id, buffer_id> leaves_to(buffers, no_buffer); // contents, to the next round
+    for (plan_options::carry const& c : options.carried) {
+        SUBLET_EXPECTS(c.from < p.values() && c.to < p.values(),
+                       "sublet: value % is carried into value %, but there are only % values", c.from, c.to,
+                       p.values());
+        if (buffer_id const b = plan.buffer_of[c.from]; b != no_buffer) leaves_to[b] = plan.buffer_of[c.to];
+    }
     std::vector<alias> found;
     table<buffer_id, unsigned char> has_begun(buffers, 0); // in this round
     auto run_round = [&](bool is_next) {
@@ -188,6 +196,7 @@ SUBLET_DECL std::vector<alias> aliases(snapshot const& p, memory_plan const& pla
             arenas[its.pool].each(
                 its.offset, its.offset + its.size, [&](byte_count first, byte_count last, buffer_id before) {
                     if (before == no_buffer || before == b || (is_next && has_begun[before])) return;
+                    if (is_next && leaves_to[before] == b) return;
                     if (found.size() != first_of_it && found.back().before == before &&
                         found.back().last == first)
                         found.back().last = last;

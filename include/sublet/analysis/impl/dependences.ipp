@@ -11,6 +11,7 @@
 #include <sublet/analysis/internal/topological_points.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/internal/asked_options.hpp>
+#include <sublet/core/internal/carried.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/internal/edge_rules.hpp>
 #include <sublet/graph/internal/said_views.hpp>
@@ -34,7 +35,7 @@ namespace sublet::detail {
 
 SUBLET_DECL dependence_options dependences_of(plan_options const& options, std::vector<handoff> handoffs)
 {
-    return {.role = options.role,
+    return {.role = carried_roles(options),
             .handoffs = std::move(handoffs),
             .alias_of = options.alias_of,
             .view_offset = options.view_offset,

@@ -4,6 +4,7 @@
 /// and views need is said after that.
 
 #include <sublet/analysis/internal/flat_options.hpp>
+#include <sublet/core/internal/carried.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/graph/internal/said_views.hpp>
 #include <sublet/impl/config.hpp>
@@ -113,6 +114,7 @@ SUBLET_DECL flat_tree_with_options flatten_with_options(program_tree const& tree
     table<program_id, plan_options> own;
     table<program_id, std::vector<value_id>> alias_of;
     for (program_id i = 0; i != tree.size(); ++i) {
+        expect_no_carried(given[i], "a tree of programs");
         snapshot const& p = tree.program_of(i);
         std::size_t const values = p.values();
         own.push_back(*with_said_views(p, tabulated_options(given[i], values)));

@@ -10,6 +10,7 @@
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/asked_options.hpp>
+#include <sublet/core/internal/carried.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/internal/edge_rules.hpp>
 #include <sublet/graph/internal/said_views.hpp>
@@ -73,7 +74,7 @@ namespace sublet::detail {
 
 SUBLET_DECL lifetimes_options lifetimes_of(plan_options const& options)
 {
-    return {options.role, options.order, options.alias_of, options.view_offset, options.bytes};
+    return {carried_roles(options), options.order, options.alias_of, options.view_offset, options.bytes};
 }
 
 SUBLET_COLD_DECL table<value_id, byte_count> offsets_in_roots(table<value_id, value_id> const& alias_of,
@@ -294,7 +295,7 @@ SUBLET_DECL buffer_table gather_buffers(live_ranges const& lives, plan_options c
     auto const alias_of = options.alias_of.tabulate(values, "alias_of");
     auto const bytes = options.bytes.tabulate(values, "bytes");
     auto const alignment = options.alignment.tabulate(values, "alignment");
-    auto const role = options.role.tabulate(values, "role");
+    auto const role = detail::carried_roles(options).tabulate(values, "role");
     auto const pool = options.pool.tabulate(values, "pool");
     auto const pinned = options.pinned.tabulate(values, "pinned");
     auto const eligible = options.eligible.tabulate(values, "eligible");

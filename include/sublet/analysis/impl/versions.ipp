@@ -9,6 +9,7 @@
 #include <sublet/analysis/internal/storage_order.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/versions.hpp>
+#include <sublet/core/internal/carried.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/graph/internal/edge_rules.hpp>
 #include <sublet/graph/internal/said_views.hpp>
@@ -142,6 +143,7 @@ SUBLET_DECL versioned_program detail::versions_of(snapshot const& p, version_opt
 SUBLET_DECL versioned_program versions(snapshot const& p, plan_options const& given,
                                        per_value<bool> const& same_storage)
 {
+    detail::expect_no_carried(given, "versions");
     auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& options = *asked;
     auto keeps = same_storage.tabulate(p.values());

@@ -151,12 +151,14 @@ SUBLET_DECL verdict check_concurrent_plan(snapshot const& p, memory_plan const& 
     auto const asked = detail::with_said_views(p, detail::asked_options(given, p.values()));
     plan_options const& options = *asked;
     detail::expect_steps_run_once(p);
-    detail::plan_requirements const required = detail::derive_requirements(p, options);
+    detail::plan_requirements required = detail::derive_requirements(p, options);
     if (detail::is_foreign(plan, p.steps(), p.values())) return counterexample{fault::foreign_plan};
     if (auto const unclear = detail::misnamed_view(p, required)) return unclear;
     detail::step_order const order = detail::order_of_steps(p, required, plan.handoffs);
     std::optional<counterexample> fact = order.fault;
     if (!fact) fact = detail::check_places(required, plan, options);
+    auto const positions = position_id::of(detail::larger(p.steps(), std::size_t{1}));
+    if (!fact) fact = detail::hold_carried(required, plan, options, positions);
     if (!fact) return detail::concurrent_checker(p, plan, options.in_place, required, order).clash();
     fact->schedule = order.cycle;
     return fact;

@@ -8,6 +8,7 @@
 #include <sublet/checking/detail/step_order.hpp>
 #include <sublet/checking/detail/unwritten_reads.hpp>
 #include <sublet/checking/internal/places.hpp>
+#include <sublet/core/internal/carried.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/internal/edge_rules.hpp>
@@ -270,6 +271,7 @@ SUBLET_DECL verdict check_flow_plan(snapshot const& as_made, memory_plan const& 
     detail::expect_listed_order(as_made, given.order);
     snapshot listed;
     snapshot const& p = detail::as_control_flow(as_made, listed);
+    detail::expect_no_carried(given, "check_flow_plan");
     auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& options = *asked;
     if (!detail::is_flow_plan_of(p, plan, options)) return counterexample{fault::foreign_plan};

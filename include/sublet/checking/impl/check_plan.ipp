@@ -26,7 +26,7 @@ public:
     {
     }
 
-    std::optional<counterexample> first_fault() const
+    std::optional<counterexample> first_fault()
     {
         if (is_foreign()) return counterexample{fault::foreign_plan};
         if (auto fact = misnamed_view(program_, required_)) return fact;
@@ -35,6 +35,8 @@ public:
             if (auto fact = first_moved_write(program_, required_)) return fact;
         if (auto fact = back_edge()) return fact;
         if (auto fact = check_places(required_, plan_, options_)) return fact;
+        auto const positions = position_id::of(larger(program_.steps(), std::size_t{1}));
+        if (auto fact = hold_carried(required_, plan_, options_, positions)) return fact;
         return clash();
     }
 
@@ -288,7 +290,7 @@ private:
     snapshot const& program_;
     memory_plan const& plan_;
     plan_options const& options_;
-    plan_requirements const required_;
+    plan_requirements required_;
     std::uint32_t const values_;
 };
 

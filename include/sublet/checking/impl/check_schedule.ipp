@@ -7,6 +7,7 @@
 #include <sublet/checking/detail/step_order.hpp>
 #include <sublet/checking/internal/places.hpp>
 #include <sublet/core/internal/asked_options.hpp>
+#include <sublet/core/internal/carried.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/internal/edge_rules.hpp>
@@ -196,6 +197,7 @@ namespace sublet {
 SUBLET_DECL verdict check_schedule(snapshot const& p, step_schedule const& schedule,
                                    plan_options const& given, handoff_options const& wanted)
 {
+    detail::expect_no_carried(given, "check_schedule");
     auto const asked = detail::with_said_views(p, detail::asked_options(given, p.values()));
     plan_options const& options = *asked;
     detail::expect_steps_run_once(p);

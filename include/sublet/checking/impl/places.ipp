@@ -8,6 +8,8 @@
 #include <sublet/impl/config.hpp>
 
 #include <bit>
+#include <utility>
+#include <vector>
 
 // --- rank set --------------------------------------------------------------------------------------------
 
@@ -289,6 +291,64 @@ SUBLET_DECL std::optional<counterexample> check_places(plan_requirements const& 
                                   counterexample::place{.pool = pool, .end = has, .needed = capacity}};
     }
     return misplaced_in_blocks(required, plan, options);
+}
+
+// --- carried ---------------------------------------------------------------------------------------------
+
+SUBLET_DECL std::optional<counterexample> hold_carried(plan_requirements& required, memory_plan const& plan,
+                                                       plan_options const& options, position_id positions)
+{
+    std::size_t const values = required.root.size();
+    if (options.carried.empty()) return std::nullopt;
+    table<value_id, value_id> before(values, no_value), after(values, no_value); // one round
+    for (plan_options::carry const& c : options.carried) {
+        for (value_id v : {c.from, c.to})
+            SUBLET_EXPECTS(required.root[v] == v && (required.is_planned(v) || required.is_empty_storage(v)),
+                           "sublet: value % is carried, and is a view, or no plan has storage for it", v);
+        SUBLET_EXPECTS(
+            required.bytes[c.from] == required.bytes[c.to] && required.pool[c.from] == required.pool[c.to],
+            "sublet: value % is carried into value %, which has another size or pool", c.from, c.to);
+        SUBLET_EXPECTS(after[c.from] == no_value && before[c.to] == no_value,
+                       "sublet: value % is carried into value %, and one of them is carried twice", c.from,
+                       c.to);
+        after[c.from] = c.to;
+        before[c.to] = c.from;
+    }
+    std::vector<std::vector<value_id>> groups;        // that change places
+    table<value_id, std::size_t> group_of(values, 0); // of a root: its number from 1, or 0
+    table<value_id, unsigned char> is_met(values, 0);
+    for (value_id v = 0; v != values; ++v) {
+        if (is_met[v] != 0 || (after[v] == no_value && before[v] == no_value)) continue;
+        std::vector<value_id> group{v};
+        is_met[v] = 1;
+        bool has_first = after[v] == v; // carried into itself
+        for (std::size_t i = 0; i != group.size(); ++i) {
+            has_first = has_first || before[group[i]] == no_value;
+            for (value_id next : {before[group[i]], after[group[i]]})
+                if (next != no_value && std::exchange(is_met[next], 1) == 0) group.push_back(next);
+        }
+        SUBLET_EXPECTS(has_first, "sublet: value % is carried in a cycle of several", v);
+        if (required.bytes[v] == 0 || group.size() == 1) continue;
+        if (group.size() == 2 && place_of(plan, group[0]) == place_of(plan, group[1])) continue;
+        groups.push_back(std::move(group));
+        for (value_id u : groups.back()) {
+            group_of[u] = groups.size();
+            required.life[u] = {0, positions};
+            required.class_role[u] = required.class_role[u] | value_role::input | value_role::output;
+        }
+    }
+    for (value_id v = 0; v != values && !groups.empty(); ++v) {
+        if (group_of[required.root[v]] == 0) continue;
+        for (value_id u : groups[group_of[required.root[v]] - 1]) {
+            byte_count const at = place_of(plan, u).offset + required.offset_in_root[v];
+            if (at % required.alignment[v] != 0)
+                return counterexample{
+                    fault::misaligned,
+                    counterexample::place{
+                        .value = v, .pool = required.pool[u], .begin = at, .needed = required.alignment[v]}};
+        }
+    }
+    return std::nullopt;
 }
 
 } // namespace sublet::detail

@@ -107,6 +107,17 @@ std::optional<counterexample> misplaced(plan_requirements const& required, memor
 [[nodiscard]] std::optional<counterexample>
 check_places(plan_requirements const& required, memory_plan const& plan, plan_options const& options);
 
+/// What rounds require: two values that are carried, one into the other, may have one place; all others that
+/// are carried lie at the places of their group in turn, and no other value lies there in any round. These
+/// become given and kept in `required`, and live for all of its `positions`.
+///
+/// Requires:   check_places() has passed.
+/// Ensures:    a place that is not a multiple of the alignments of all that lie there is a fault.
+/// Complexity: O(values + values of groups x their places).
+/// Throws:     precondition_error for what plan_options::carried does not allow.
+[[nodiscard]] std::optional<counterexample> hold_carried(plan_requirements& required, memory_plan const& plan,
+                                                         plan_options const& options, position_id positions);
+
 } // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)

@@ -5,6 +5,7 @@
 /// origin.
 
 #include <sublet/core/internal/asked_options.hpp>
+#include <sublet/core/internal/carried.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/impl/config.hpp>
 
@@ -19,6 +20,7 @@ SUBLET_DECL asked_options<plan_options> tabulated_options(plan_options const& gi
     asked_options<plan_options> asked(given);
     each_value_fact([&](auto const& fact) { asked.ask(fact.member, values); });
     if (!given.previous.buffer_of.empty()) asked.ask(&plan_options::previous_value, values);
+    if (!given.carried.empty()) asked.own().role = carried_roles(given).tabulate(values, "role");
     return asked;
 }
 
@@ -36,6 +38,7 @@ SUBLET_DECL plan_options options_of_copies(plan_options const& asked, std::size_
                                            own_facts const& own)
 {
     std::size_t const values = own.origin.size();
+    expect_no_carried(asked, "a program that is made from another one");
     plan_options made = asked;
     if (!asked.previous_value.is_constant(no_value)) {
         auto was = asked.previous_value.tabulate(before, "previous_value");

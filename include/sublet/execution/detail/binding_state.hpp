@@ -68,6 +68,8 @@ public:
     void mark_supplied(buffer_id b) { is_supplied_[b] = 1; }
     /// After a run: inputs must be supplied again.
     void consume_inputs(lowered_program const& lowered);
+    /// After a run that is done: the next one finds what is carried.
+    void supply_carried(lowered_program const& lowered);
 
     /// After a change of sizes: what is bound is supplied if it has bytes enough for these, and must be bound
     /// again otherwise; `bound` are the bytes of each buffer.

@@ -57,7 +57,8 @@ public:
     /// The list for the next run, not in use by a run in flight.
     operand_list& operands_of_next_run()
     {
-        std::size_t const next = has_arenas() ? 0 : values_.runs_in_flight();
+        bool const are_kept = has_arenas() && lowered_.carried.empty();
+        std::size_t const next = are_kept ? 0 : values_.runs_in_flight();
         while (operands_.size() <= next) operands_.push_back(new_operands());
         return operands_[next];
     }
@@ -92,10 +93,10 @@ private:
         }
         reached.is_launching = false;
     }
-    /// The same in arenas, where nothing changes between runs but what is bound.
+    /// The same in arenas, where nothing changes between runs but what is bound, and what is carried.
     void issue_prepared(operand_list& operands, issue_progress& reached)
     {
-        if (calls_are_of_ != values_.rebinds()) prepare_calls(operands);
+        if (calls_are_of_ != values_.rebinds() || !lowered_.carried.empty()) prepare_calls(operands);
         kernels_running const now(values_.state());
         for (stream_schedule::command const& c : schedule_.commands) {
             if (c.what != stream_schedule::action::launch) {
@@ -178,7 +179,7 @@ private:
     Kernel kernel_;
     operand_table operand_table_;
     stream_schedule schedule_;
-    std::vector<operand_list> operands_;         // by run in flight; in arenas one for all
+    std::vector<operand_list> operands_;         // by run in flight; one for all if no address changes
     table<position_id, call_type> calls_;        // in arenas
     std::size_t calls_are_of_ = ~std::size_t{0}; // values_.rebinds() when they were prepared
 };

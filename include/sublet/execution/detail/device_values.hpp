@@ -177,7 +177,7 @@ public:
     void prepare_storage()
     {
         if (digests_) synchronize(); // each digest has one place for all runs
-        state().drop_outputs();
+        end_round();
         state().queue();
         if (kept_ == kept_storage::io) provide_io();
         if (kept_ != kept_storage::none) return;
@@ -188,10 +188,17 @@ public:
             fail(std::current_exception());
         }
     }
+    /// The outputs of the last run can no longer be read, and what it carries is where the next one finds it.
+    void end_round()
+    {
+        if (state().has_outputs() && storage_.carry()) ++rebinds_;
+        state().drop_outputs();
+    }
     /// All commands of a run are issued. Its outputs can be read when they are done.
     void run_is_queued()
     {
         bindings_.consume_inputs(lowered_);
+        bindings_.supply_carried(lowered_);
         state().make_outputs();
     }
 
@@ -273,7 +280,7 @@ private:
     {
         buffer_id const b = lowered_.table.buffer_of[v];
         take_arena();
-        state().drop_outputs();
+        end_round();
         if (!bindings_.buffer_of(lowered_, v).is_planned())
             return; // without bytes: another shape may have some
         if (storage_.provide(b, streams_.first())) state().queue();

@@ -130,6 +130,8 @@ private:
     void expect_idle() const;
     /// Another executor has written over the inputs and outputs in a growing arena.
     void forget_lost_values();
+    /// The outputs of the last run can no longer be read, and what it carries is where the next one finds it.
+    void end_round();
     void begin_run();
     void end_run(run_state after);
     run_report report_of_run() const;

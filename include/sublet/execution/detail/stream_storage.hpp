@@ -26,6 +26,7 @@
 #include <exception>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace sublet::detail {
 
@@ -157,6 +158,19 @@ public:
     {
         blocks_[to] = std::exchange(blocks_[from], {});
         where_[to] = blocks_[to].bytes; // where_[from] stays: the step reads it
+    }
+    /// After a round: carried values have the storage that the next round finds them in. Returns whether any
+    /// address has changed.
+    bool carry()
+    {
+        bool is_changed = false;
+        for (std::vector<buffer_id> const& group : lowered_.carried)
+            for (std::size_t i = 1; i < group.size(); ++i) {
+                is_changed = is_changed || where_[group[i - 1]] != where_[group[i]];
+                std::swap(where_[group[i - 1]], where_[group[i]]);
+                std::swap(blocks_[group[i - 1]], blocks_[group[i]]);
+            }
+        return is_changed;
     }
     /// Does nothing if there is no block.
     void release(buffer_id b, stream_type stream)

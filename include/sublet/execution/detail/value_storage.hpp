@@ -103,6 +103,9 @@ public:
         if (where_[b] == nullptr) allocate(lowered.table.buffers[b], b, no_step);
     }
 
+    /// After a round: carried values have the storage that the next round finds them in.
+    void carry(lowered_program const& lowered);
+
     /// Starts a run: releases all of an earlier run but the inputs.
     void begin(lowered_program const& lowered);
 

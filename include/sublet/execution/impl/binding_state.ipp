@@ -52,6 +52,13 @@ SUBLET_DECL void binding_state::consume_inputs(lowered_program const& lowered)
         if (lowered.table.buffers[b].is_planned()) is_supplied_[b] = 0;
 }
 
+SUBLET_DECL void binding_state::supply_carried(lowered_program const& lowered)
+{
+    for (std::vector<buffer_id> const& group : lowered.carried)
+        for (std::size_t i = 0; i != group.size(); ++i)
+            if (i + 1 != group.size() || i == 0) is_supplied_[group[i]] = 1; // all but the newest of several
+}
+
 SUBLET_DECL void binding_state::compare_bound(lowered_program const& lowered,
                                               table<buffer_id, byte_count> const& bound)
 {

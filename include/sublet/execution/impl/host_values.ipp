@@ -17,13 +17,13 @@ SUBLET_DECL std::span<std::byte> host_values::input(value_id v)
     bindings_.expect_input(lowered_, v);
     forget_lost_values();
     storage_.take_arena();
+    end_round();
     buffer_id const b = lowered_.table.buffer_of[v];
     if (lowered_.table.buffers[b].is_planned()) {
         storage_.provide(lowered_, b);
         unpoison_bytes(storage_.bytes_of(b));
         bindings_.mark_supplied(b); // without bytes nothing is: another shape may have some
     }
-    state_.drop_outputs();
     return storage_.value_bytes(lowered_, v);
 }
 
@@ -82,11 +82,21 @@ SUBLET_DECL void host_values::forget_lost_values()
     state_.drop_outputs();
 }
 
+SUBLET_DECL void host_values::end_round()
+{
+    if (state_.has_outputs()) storage_.carry(lowered_);
+    state_.drop_outputs();
+}
+
 SUBLET_DECL void host_values::begin_run()
 {
     forget_lost_values();
     bindings_.expect_all(lowered_);
     storage_.take_arena();
+    if (!lowered_.carried.empty()) {
+        expect_idle();
+        end_round();
+    }
     SUBLET_EXPECTS(state_.start() != run_state::running,
                    "sublet: an executor is used by its own kernel, or by two threads");
 }
@@ -94,6 +104,7 @@ SUBLET_DECL void host_values::begin_run()
 SUBLET_DECL void host_values::end_run(run_state after)
 {
     bindings_.consume_inputs(lowered_);
+    if (after == run_state::done) bindings_.supply_carried(lowered_);
     if (after == run_state::done) storage_.end(lowered_);
     else storage_.release_all(lowered_);
     state_.finish(after);

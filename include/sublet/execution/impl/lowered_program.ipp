@@ -10,6 +10,7 @@
 #include <sublet/checking/internal/places.hpp>
 #include <sublet/core/counterexample.hpp>
 #include <sublet/core/internal/alignment.hpp>
+#include <sublet/core/internal/carried.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/execution/errors.hpp>
 #include <sublet/execution/internal/lowered_program.hpp>
@@ -230,6 +231,13 @@ SUBLET_DECL lowered_program lower_in_order(snapshot const& program, plan_options
                        b.root, b.pool);
         if (b.is_planned()) lowered.pools = std::max(lowered.pools, std::size_t{b.pool} + 1);
     }
+    for (std::vector<value_id> const& group : carried_groups(options, program.values())) {
+        std::vector<buffer_id>& its = lowered.carried.emplace_back();
+        byte_count alignment = 1;
+        for (value_id v : group) its.push_back(lowered.table.buffer_of[v]);
+        for (buffer_id b : its) alignment = combine_alignment(alignment, lowered.table.buffers[b].alignment);
+        for (buffer_id b : its) lowered.table.buffers[b].alignment = alignment;
+    }
     lowered.bytes = options.bytes.tabulate(program.values());
     for (value_id v = 0; v != lowered.bytes.size(); ++v)
         lowered.bytes[v] = std::min(lowered.bytes[v], lowered.table.buffers[lowered.table.buffer_of[v]].size);
@@ -250,7 +258,7 @@ SUBLET_DECL lowered_program lower_program(snapshot const& program, plan_options 
                                           table<position_id, step_id> steps)
 {
     if (steps.size() != program.steps()) broken_order(steps, program.steps(), "step");
-    auto const role = options.role.tabulate(program.values());
+    auto const role = carried_roles(options).tabulate(program.values());
     live_ranges lives{
         {}, table<value_id, live_range>(program.values()), static_cast<std::uint32_t>(steps.size())};
     auto touched = [&lives](value_id v, position_id at) { lives.of[v] = hull(lives.of[v], {at, at + 1}); };

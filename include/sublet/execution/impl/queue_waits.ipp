@@ -25,20 +25,29 @@ namespace sublet::detail {
 /// Pairs of positions across the border of two rounds: {to and from, why}, sorted.
 class round_border {
 public:
+    /// `role`: what is said of each value, without what is carried.
     round_border(snapshot const& p, memory_plan const& plan, run_order const& order,
-                 table<step_id, position_id> const& position_of,
-                 table<step_id, std::uint32_t> const& queue_of)
+                 sublet::table<value_id, value_role> const& role,
+                 sublet::table<step_id, position_id> const& position_of,
+                 sublet::table<step_id, std::uint32_t> const& queue_of)
         : buffers_(plan.buffers.size()), accesses_(buffers_ + order.lowered.table.buffers.size())
     {
         buffer_table const& table = order.lowered.table;
-        for (buffer_id b = 0; b != table.buffers.size(); ++b)
-            SUBLET_EXPECTS(!table.buffers[b].is_planned() ||
-                               (!is_given(table.buffers[b].role) &&
-                                !has_role(table.buffers[b].role, value_role::output)),
+        for (value_id v = 0; v != role.size(); ++v)
+            SUBLET_EXPECTS(!table.buffers[table.buffer_of[v]].is_planned() ||
+                               (!is_given(role[v]) && !has_role(role[v], value_role::output)),
                            "sublet: value % is an input or an output of the arena: the caller writes or "
-                           "reads it between "
-                           "two rounds, so they cannot overlap; make it external, or state",
-                           table.buffers[b].root);
+                           "reads it between two rounds, so they cannot overlap; make it external, or state",
+                           v);
+        for (std::vector<buffer_id> const& group : order.lowered.carried) {
+            std::vector<buffer_id>& places = groups_.emplace_back();
+            for (buffer_id b : group)
+                if (buffer_id const its = plan.buffer_of[table.buffers[b].root]; its != no_buffer)
+                    places.push_back(its);
+            is_one_place_.push_back(
+                places.size() < 2 ||
+                (places.size() == 2 && plan.buffers[places[0]].offset == plan.buffers[places[1]].offset));
+        }
         auto add_access = [&](value_id v, step_id s, bool writes) {
             buffer_id const its = plan.buffer_of[v]; // an operand and a result that took its place share it
             std::size_t const storage = its == no_buffer ? buffers_ + +table.buffer_of[v] : +its;
@@ -54,9 +63,19 @@ public:
 
     std::vector<sort_key> take(std::vector<alias> const& of_plan)
     {
-        for (std::size_t storage = 0; storage != accesses_.size(); ++storage) add(storage, storage);
+        std::vector<unsigned char> moves(accesses_.size(), 0);
+        for (std::size_t i = 0; i != groups_.size(); ++i) {
+            // One has the bytes of the other one or more rounds later; reads in between order nothing.
+            for (buffer_id before : groups_[i])
+                for (buffer_id after : groups_[i]) {
+                    moves[+before] = is_one_place_[i] == 0;
+                    if (before != after) add(+before, +after, true);
+                }
+        }
+        for (std::size_t storage = 0; storage != accesses_.size(); ++storage)
+            if (moves[storage] == 0) add(storage, storage, true);
         for (alias const& a : of_plan)
-            if (a.next_round) add(+a.before, +a.after);
+            if (a.next_round) add(+a.before, +a.after, false);
         sort_by_key(found_);
         return std::move(found_);
     }
@@ -69,16 +88,15 @@ private:
     };
 
     /// The first accesses of `after`, in the next round, follow the last ones of `before`, where either
-    /// writes.
-    void add(std::size_t before, std::size_t after)
+    /// writes. `keeps`: what is read there was written in the round before.
+    void add(std::size_t before, std::size_t after, bool keeps)
     {
         auto const last = outer(accesses_[before].rbegin(), accesses_[before].rend());
         for (access const& to : outer(accesses_[after].begin(), accesses_[after].end()))
             for (access const& from : last) {
                 if (!to.writes && !from.writes) continue;
                 auto why = step_edges::reason::handoff;
-                if (before == after)
-                    why = to.writes ? step_edges::reason::overwrite : step_edges::reason::data;
+                if (keeps) why = to.writes ? step_edges::reason::overwrite : step_edges::reason::data;
                 found_.push_back(
                     {std::uint64_t{+to.at} << 32 | +from.at, static_cast<std::uint64_t>(why), 0});
             }
@@ -100,6 +118,8 @@ private:
 
     std::size_t buffers_;
     std::vector<std::vector<access>> accesses_; // by buffer of the plan, then by that of external storage
+    std::vector<std::vector<buffer_id>> groups_; // of what is carried, in the plan
+    std::vector<unsigned char> is_one_place_;    // by group
     std::vector<sort_key> found_;
 };
 
@@ -131,7 +151,8 @@ SUBLET_DECL queue_waits waits(snapshot const& p, arena const& planned, plan_opti
                           static_cast<std::uint64_t>(e.why), 0});
     detail::sort_by_key(within);
     if (queues.repeats)
-        across = detail::round_border(p, planned.plan, order, position_of, queue_of)
+        across = detail::round_border(p, planned.plan, order, options.role.tabulate(p.values(), "role"),
+                                      position_of, queue_of)
                      .take(aliases(p, planned.plan, options, {.repeats = true}));
 
     queue_waits result;

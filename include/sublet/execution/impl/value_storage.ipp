@@ -32,6 +32,15 @@ SUBLET_DECL std::span<std::byte> value_storage::value_bytes(lowered_program cons
     return part_of(lowered, v, bytes_of(lowered.table.buffer_of[v]));
 }
 
+SUBLET_DECL void value_storage::carry(lowered_program const& lowered)
+{
+    for (std::vector<buffer_id> const& group : lowered.carried)
+        for (std::size_t i = 1; i < group.size(); ++i) {
+            std::swap(where_[group[i - 1]], where_[group[i]]);
+            if (!has_arena_) std::swap(blocks_[group[i - 1]], blocks_[group[i]]);
+        }
+}
+
 SUBLET_DECL void value_storage::begin(lowered_program const& lowered)
 {
     if (has_arena_) return;

@@ -54,6 +54,8 @@ struct lowered_program {
     sublet::table<buffer_id, unsigned char> is_updated; ///< a step changes it in place
     sublet::table<value_id, byte_count> bytes;          ///< its part of its buffer
     std::vector<buffer_id> unused_inputs; ///< inputs that no step reads: dead after the first step
+    /// Of carried values: after a round each has the storage of the next one, and the last that of the first.
+    std::vector<std::vector<buffer_id>> carried;
     bool is_any_schedule = false;         ///< one of many orders: they are dead before any step
     std::size_t pools = 0;
     erased_handles handles = {}; ///< of the listing that it was made of, if any

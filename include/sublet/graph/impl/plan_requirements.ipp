@@ -91,14 +91,21 @@ SUBLET_DECL plan_requirements derive_requirements(snapshot const& program, plan_
 {
     std::size_t const values = program.values();
     // A member that a checker does not read here does not compile; choices are read in places.ipp.
-    auto const& [bytes, alignment, role, alias_of, view_offset, pool, pinned, eligible, pools, choices, order,
-                 previous, previous_value, keep_within, in_place, check, effort] = options;
+    auto const& [bytes, alignment, role, alias_of, view_offset, pool, pinned, eligible, pools, choices,
+                 carried, order, previous, previous_value, keep_within, in_place, check, effort] = options;
     plan_requirements d;
     d.position = positions_in(order, program);
     table<value_id, value_id> const view_of = alias_of.tabulate(values, "alias_of");
     d.root = roots_of(view_of);
     d.offset_in_root = offsets_along(view_of, view_offset.tabulate(values, "view_offset"));
     d.role = role.tabulate(values, "role");
+    for (plan_options::carry const& c : carried) {
+        SUBLET_EXPECTS(c.from < values && c.to < values,
+                       "sublet: value % is carried into value %, but there are only % values", c.from, c.to,
+                       values);
+        d.role[c.from] = d.role[c.from] | value_role::output;
+        d.role[c.to] = d.role[c.to] | value_role::input;
+    }
     d.class_role = table<value_id, value_role>(values);
     d.alignment = alignment.tabulate(values, "alignment");
     d.bytes = bytes.tabulate(values, "bytes");

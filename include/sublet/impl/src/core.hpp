@@ -9,6 +9,7 @@
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
 #else
 
+#include <sublet/core/impl/carried.ipp>
 #include <sublet/core/impl/counterexample.ipp>
 #include <sublet/core/impl/errors.ipp>
 #include <sublet/core/impl/facts.ipp>

@@ -13,6 +13,7 @@
 #include <sublet/planning/impl/advise_memory.ipp>
 #include <sublet/planning/impl/antichain.ipp>
 #include <sublet/planning/impl/capped_schedule.ipp>
+#include <sublet/planning/impl/carried_places.ipp>
 #include <sublet/planning/impl/concurrent_bounds.ipp>
 #include <sublet/planning/impl/first_touches.ipp>
 #include <sublet/planning/impl/flow_bounds.ipp>

@@ -73,6 +73,7 @@ public:
         return begun;
     }
     void add_choice(value_id v, pool_id pool, byte_count cost) { pool_choices_.push_back({v, pool, cost}); }
+    void add_carry(value_id from, value_id to) { carried_.push_back({from, to}); }
 
     /// The next name_step(s, label) does not throw.
     void reserve_step_name(step_id s, std::string_view label) { step_names_.reserve_for(s, label); }
@@ -110,7 +111,8 @@ public:
                 .pool = pool_.of(size()),
                 .pinned = pinned_.of(size()),
                 .eligible = eligible_.of(size()),
-                .pool_choices = pool_choices_};
+                .pool_choices = pool_choices_,
+                .carried = carried_};
     }
 
     // Each throws precondition_error.
@@ -142,6 +144,7 @@ public:
             if ((has_role(role_.of_value(v), value_role::input) && alias_of_.of_value(v) == no_value) ||
                 begins_at_touch(v))
                 expect_size(v, no_step);
+        for (plan_options::carry const& c : carried_) expect_size(c.to, no_step);
     }
     /// Values that begin at their first touch are made by no step, there at no other time, and are no views
     /// or their roots.
@@ -281,6 +284,7 @@ private:
     said_values<unsigned char, bool> eligible_{1};
     said_values<unsigned char, bool> begins_at_touch_{0};
     std::vector<plan_options::pool_choice> pool_choices_;
+    std::vector<plan_options::carry> carried_;
     said_values<value_id> alias_of_{no_value};
     said_values<pool_id> pool_{0};
     said_values<value_role> role_{value_role::intermediate};

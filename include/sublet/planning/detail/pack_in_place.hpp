@@ -50,18 +50,18 @@ struct packed_in_place {
     verdict valid;                                 ///< why there is no valid plan
 };
 
-/// Places `buffers`, joined by some of the `pairs`; `steps` are the steps by position.
+/// Places `buffers`, joined by some of the `pairs`; `steps` are the steps by position. Two values that are
+/// `together` get one offset; their buffers are in no pair.
 ///
 /// Requires:   as join_in_place(); no pair can be added or exchanged to lower the bytes live at any step, as
 ///             match_in_place() ensures.
 /// Ensures:    no pool is higher than with all pairs, and none higher than without any. The lower bounds hold
 ///             for every choice of pairs.
 /// Complexity: that of pack(), called up to five times; once if all pools reach their bytes live.
-[[nodiscard]] packed_in_place pack_in_place(buffer_table const& buffers,
-                                            std::vector<memory_plan::in_place_pair> const& pairs,
-                                            table<position_id, step_id> const& steps,
-                                            table<pool_id, pool_limits> const& pools,
-                                            effort work = effort::balanced);
+[[nodiscard]] packed_in_place
+pack_in_place(buffer_table const& buffers, std::vector<memory_plan::in_place_pair> const& pairs,
+              table<position_id, step_id> const& steps, table<pool_id, pool_limits> const& pools,
+              effort work = effort::balanced, std::vector<plan_options::carry> const& together = {});
 
 } // namespace sublet::detail
 

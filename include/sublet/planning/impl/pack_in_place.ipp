@@ -73,8 +73,9 @@ enum class pair_choice : std::uint8_t { all, at_peak, none };
 class in_place_packer {
 public:
     in_place_packer(buffer_table const& table, sublet::table<position_id, step_id> const& steps,
-                    sublet::table<pool_id, pool_limits> const& pools, effort work)
-        : table_(table), steps_(steps), pools_(pools), work_(work)
+                    sublet::table<pool_id, pool_limits> const& pools, effort work,
+                    std::vector<plan_options::carry> const& together)
+        : table_(table), steps_(steps), pools_(pools), work_(work), together_(together)
     {
     }
 
@@ -106,6 +107,9 @@ private:
         buffer_table const joined = join_in_place(table_, std::move(pairs));
         result.gains = in_place_gains(joined, steps_);
         result.valid = list_planned(joined, result.plan, result.problem);
+        for (plan_options::carry const& c : together_)
+            if (buffer_id const anchor = result.plan.buffer_of[c.to]; anchor != no_buffer)
+                result.problem.colocated.push_back({result.plan.buffer_of[c.from], anchor, 0});
         result.placed = pack(result.problem, planner_budgets(work_, result.problem.buffers.size()));
         return result;
     }
@@ -224,6 +228,7 @@ private:
     table<position_id, step_id> const& steps_;
     table<pool_id, pool_limits> const& pools_;
     effort const work_;
+    std::vector<plan_options::carry> const& together_;
     std::vector<memory_plan::in_place_gain> matched_;
     table<pool_id, pool_bound> bounds_;
     table<pool_id, pair_choice> choice_;
@@ -232,9 +237,10 @@ private:
 SUBLET_COLD_DECL packed_in_place pack_in_place(buffer_table const& table,
                                                std::vector<memory_plan::in_place_pair> const& pairs,
                                                sublet::table<position_id, step_id> const& steps,
-                                               sublet::table<pool_id, pool_limits> const& pools, effort work)
+                                               sublet::table<pool_id, pool_limits> const& pools, effort work,
+                                               std::vector<plan_options::carry> const& together)
 {
-    return in_place_packer(table, steps, pools, work).place(pairs);
+    return in_place_packer(table, steps, pools, work, together).place(pairs);
 }
 
 } // namespace sublet::detail

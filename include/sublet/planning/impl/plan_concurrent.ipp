@@ -20,6 +20,7 @@
 #include <sublet/placement/internal/place_concurrently.hpp>
 #include <sublet/placement/internal/stack_slots.hpp>
 #include <sublet/plan_concurrent.hpp>
+#include <sublet/planning/detail/carried_places.hpp>
 #include <sublet/planning/detail/concurrent_bounds.hpp>
 #include <sublet/planning/detail/planned_buffers.hpp>
 #include <sublet/planning/detail/previous_places.hpp>
@@ -100,7 +101,7 @@ SUBLET_DECL planned_concurrently plan_in_room(snapshot const& p, plan_options co
     plan.handoffs = wanted.handoffs;
     if (!result.figures.refute(find_unclear(p, options))) return result;
 
-    auto const role = options.role.tabulate(p.values(), "role");
+    auto role = options.role.tabulate(p.values(), "role");
     dependence_graph const g = dependences(p, dependences_of(options, wanted.handoffs));
     if (!result.figures.refute(g)) return result;
     buffer_table buffers = gather_buffers(touch_ranges(p, role), options);
@@ -109,10 +110,9 @@ SUBLET_DECL planned_concurrently plan_in_room(snapshot const& p, plan_options co
     concurrent_bounds of_every_plan;
     std::vector<value_id> apart; // in every plan
     bool const has_pairs = options.in_place && !p.overwrites().empty();
-    if (has_pairs) {
-        of_every_plan = bounds_with_pairs(p, options, wanted.handoffs, role, buffers, apart);
-        buffers = take_in_place(p, g, std::move(buffers));
-    }
+    if (has_pairs) of_every_plan = bounds_with_pairs(p, options, wanted.handoffs, role, buffers, apart);
+    place_carried(p, options, g, buffers, role);
+    if (has_pairs) buffers = take_in_place(p, g, std::move(buffers));
     for (memory_plan::in_place_pair const& pair : buffers.in_place)
         result.in_place.push_back({pair, no_size, no_size});
 

@@ -11,6 +11,7 @@
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/analysis/liveness.hpp>
 #include <sublet/core/counterexample.hpp>
+#include <sublet/core/internal/carried.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/internal/placement_outcome.hpp>
 #include <sublet/core/placement_problem.hpp>
@@ -54,6 +55,7 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& 
 {
     detail::expect_listed_order(as_made, given.order);
     detail::expect_no_previous(given, "plan_flow");
+    detail::expect_no_carried(given, "plan_flow");
     snapshot as_listed;
     snapshot const& listed = detail::as_control_flow(as_made, as_listed);
     auto const asked = detail::with_said_views(listed, detail::tabulated_options(given, listed.values()));

@@ -12,6 +12,7 @@
 #include <sublet/checking/check_schedule.hpp>
 #include <sublet/core/counterexample.hpp>
 #include <sublet/core/internal/asked_options.hpp>
+#include <sublet/core/internal/carried.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/internal/sorting.hpp>
 
@@ -320,6 +321,7 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
                                                      handoff_options const& how)
 {
     detail::expect_no_previous(given, "plan_with_handoffs");
+    detail::expect_no_carried(given, "plan_with_handoffs");
     SUBLET_EXPECTS(how.minimum_gain <= 1000, "sublet: minimum_gain is %, but at most 1000 thousandths",
                    how.minimum_gain);
     detail::expect_groups(how.groups, p.steps());

@@ -15,6 +15,7 @@
 #include <sublet/placement/internal/keep_places.hpp>
 #include <sublet/placement/internal/pack_options.hpp>
 #include <sublet/plan_memory.hpp>
+#include <sublet/planning/detail/carried_places.hpp>
 #include <sublet/planning/detail/pack_in_place.hpp>
 #include <sublet/planning/detail/previous_places.hpp>
 #include <sublet/planning/detail/stages.hpp>
@@ -44,10 +45,11 @@ SUBLET_COLD_DECL planned_memory plan_memory(snapshot const& p, plan_options cons
     detail::enter_buffers(buffers, options, options.pools, result);
 
     table<position_id, step_id> const steps = detail::steps_in_order(p, options.order);
+    std::vector<plan_options::carry> const carried = detail::place_carried(p, options, steps, buffers);
     std::vector<memory_plan::in_place_pair> pairs;
     if (options.in_place) pairs = detail::match_in_place(p, steps, buffers);
     detail::packed_in_place packed =
-        detail::pack_in_place(buffers, pairs, steps, options.pools, options.effort);
+        detail::pack_in_place(buffers, pairs, steps, options.pools, options.effort, carried);
     packed.plan.order = options.order;
     table<buffer_id, byte_count> former; // offsets
     if (detail::has_previous(options)) {

@@ -8,6 +8,7 @@
 #include <sublet/analysis/internal/unclear.hpp>
 #include <sublet/checking/check_schedule.hpp>
 #include <sublet/core/internal/asked_options.hpp>
+#include <sublet/core/internal/carried.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/core/placement_problem.hpp>
@@ -77,6 +78,7 @@ SUBLET_DECL step_schedule const* schedule_curve::within_bytes(byte_count most) c
 
 SUBLET_DECL schedule_curve schedules(snapshot const& p, plan_options const& given, handoff_options const& how)
 {
+    detail::expect_no_carried(given, "schedules");
     auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& options = *asked;
     detail::asked_options const asked_durations(how, p.steps(), &handoff_options::duration);

@@ -4,6 +4,7 @@
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/core/internal/alignment.hpp>
+#include <sublet/core/internal/carried.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/internal/said_views.hpp>
@@ -75,6 +76,7 @@ SUBLET_DECL stacking stacking_of(snapshot const& p, memory_plan const& plan, pla
     SUBLET_EXPECTS(plan.buffer_of.size() == p.values(),
                    "sublet: a plan of % values is not one of a program with %", plan.buffer_of.size(),
                    p.values());
+    detail::expect_no_carried(given, "stacking_of");
     auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& options = *asked;
     detail::unsized_buffers buffers = detail::layers_of(plan, options.pinned);

@@ -6,6 +6,7 @@
 #include <sublet/analysis/internal/concurrent_lifetimes.hpp>
 #include <sublet/analysis/internal/conflict_ranges.hpp>
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/core/internal/carried.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/graph/internal/said_views.hpp>
 #include <sublet/graph/program.hpp>
@@ -27,6 +28,7 @@ static_assert(static_cast<int>(slot_options::strategy_kind::fewest) ==
 SUBLET_DECL shared_slots share_slots(snapshot const& p, plan_options const& given,
                                      slot_options const& options)
 {
+    detail::expect_no_carried(given, "share_slots");
     auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& values = *asked;
     auto const role = values.role.tabulate(p.values());
