@@ -61,6 +61,8 @@ struct planned_with_handoffs : planned_memory {
 ///             with it. With groups the given hand-offs are followed by those of an accepted schedule between
 ///             sections, so every execution that keeps all hand-offs keeps the groups; hand-offs for storage
 ///             may imply some of these. The bounds are those without groups.
+///             With `options.previous` buffers return to their places where that needs no bytes, and no wait
+///             of a buffer without any; with `most_bytes`, `keep_within` says nothing.
 ///             Error: over_time if the shortest schedule that is found is longer than `longest`, over_budget
 ///             if the arenas exceed `most_bytes`; `least_makespan` and `least_bytes` are bounds. Those of
 ///             check_schedule(), if a schedule is given, and those of schedules(), if groups are.
@@ -68,7 +70,7 @@ struct planned_with_handoffs : planned_memory {
 ///             (at least four) in O(edges + touches log steps) each, pack() for up to nine schedules, and up
 ///             to 16 times place_concurrently(). None of the schedules, if the plan for every schedule is
 ///             within the minimum gain of the bytes that every order needs.
-/// Throws:     precondition_error if a precondition of a stage is violated, or if there is a previous plan.
+/// Throws:     precondition_error if a precondition of a stage is violated.
 [[nodiscard]] planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_options const& options,
                                                        handoff_options const& wanted = {});
 

@@ -10,6 +10,7 @@
 #include <sublet/execution/streams.hpp>
 #include <sublet/execution/threads.hpp>
 #include <sublet/listing.hpp>
+#include <sublet/ordering/order.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_flow.hpp>
 #include <sublet/plan_handoffs.hpp>
@@ -256,7 +257,7 @@ void compare(drawn_rounds const& p, listing<int> const& list, Executor& run,
 
 TEST_CASE("rounds in a plan leave what rounds in storage of their own leave, where values are carried")
 {
-    unsigned together = 0, apart = 0, placed = 0, torn = 0;
+    unsigned together = 0, apart = 0, placed = 0, torn = 0, handed = 0, lower = 0;
     for (unsigned seed = first_seed(), end = seed + rounds(300); seed != end; ++seed) {
         random_source draw{std::mt19937(seed)};
         drawn_rounds const p(draw);
@@ -309,6 +310,19 @@ TEST_CASE("rounds in a plan leave what rounds in storage of their own leave, whe
             for (int i = 0; i != 4; ++i) run.run_async();
             for (auto const& [v, n] : after[3]) CHECK(number_in(run.output(list.id(v))) == n);
         };
+        handoff_options how{.duration = [&](step_id) { return 1 + draw.below(9); }};
+        how.workers = draw.below(4);
+        how.few_waits = draw.below(2) == 0;
+        auto const waiting = plan_with_handoffs(list, how);
+        REQUIRE_MESSAGE(waiting, waiting.error());
+        handed += !waiting.plan.handoffs.empty();
+        lower += waiting.report().arena_bytes < any.report().arena_bytes;
+        CHECK(waiting.report().arena_bytes <= any.report().arena_bytes);
+        {
+            thread_executor run{list.program(), list.options(), arena(waiting), kernel};
+            compare(p, list, run, in, left);
+        }
+        on_streams(arena(waiting));
         on_streams(no_plan{});
         on_streams(recycle{});
         on_streams(arena(any));
@@ -320,6 +334,8 @@ TEST_CASE("rounds in a plan leave what rounds in storage of their own leave, whe
     CHECK(torn == 0);
     CHECK(together > 0);
     CHECK(apart > 0);
+    CHECK(handed > 0);
+    CHECK(lower > 0);
 }
 
 namespace {
@@ -503,6 +519,11 @@ TEST_CASE("what is carried has one place if it can, and otherwise changes places
     auto const any = plan_concurrent(frame(true));
     REQUIRE(any);
     CHECK(any.report().arena_bytes == 128);
+    auto in_order = frame(true);
+    auto const found = order(in_order);
+    REQUIRE(found);
+    in_order.order = found.order;
+    CHECK(plan_memory(in_order).report().arena_bytes == 128);
 
     // Between the last read of the one and the first write of the other, others have their bytes.
     listing<std::string> list;
@@ -606,8 +627,6 @@ TEST_CASE("what cannot be carried is refused by name, and so is a call that does
     auto const p = list.program();
     auto const all = list.options();
     memory_plan const plan = plan_memory(list).plan;
-    CHECK(refusal([&] { static_cast<void>(plan_with_handoffs(list)); }) ==
-          "sublet: plan_with_handoffs does not carry value 2 into the next round");
     CHECK(refusal([&] { static_cast<void>(plan_flow(p, all)); }) ==
           "sublet: plan_flow does not carry value 2 into the next round");
     CHECK(refusal([&] { static_cast<void>(advise_memory(list)); }) ==

@@ -508,9 +508,42 @@ TEST_CASE("for every schedule a pin wins, a growth is kept to, and slots refuse 
     CHECK_THROWS_WITH_AS(
         (void)plan_concurrent(two, how, {.strategy = concurrent_options::strategy_kind::slots}),
         "sublet: a plan of slots does not take account of a previous plan", precondition_error);
-    CHECK_THROWS_WITH_AS((void)plan_with_handoffs(two, how),
-                         "sublet: plan_with_handoffs does not take account of a previous plan",
-                         precondition_error);
+}
+
+TEST_CASE("with hand-offs, too, frames move fewer textures, at no bytes, and each plan is proved")
+{
+    for (bool few_waits : {true, false}) {
+        std::size_t apart_moved = 0, moved = 0, changes = 0, waiting = 0;
+        for (unsigned seed = first_seed(), end = seed + rounds(4); seed != end; ++seed) {
+            handoff_options const how{.workers = 2, .few_waits = few_waits};
+            bench::frame_graph frame(12, seed);
+            auto apart = plan_with_handoffs(frame.list(), how), now = apart;
+            for (int change = 0; change != 12; ++change, ++changes) {
+                frame.edit();
+                auto list = frame.list();
+                auto const fresh = plan_with_handoffs(list, how);
+                list.previous = now;
+                auto const again = plan_with_handoffs(list, how);
+                list.previous = again;
+                auto const same = plan_with_handoffs(list, how);
+                INFO("seed ", seed, " change ", change, " few ", few_waits);
+                REQUIRE((fresh && again && same));
+                CHECK(again.report().is_checked);
+                CHECK(check_concurrent_plan(list.program(), again.plan, list.options()));
+                CHECK(same.report().arena_bytes == again.report().arena_bytes);
+                waiting += !again.plan.handoffs.empty();
+                CHECK(again.report().arena_bytes <= fresh.report().arena_bytes);
+                CHECK(again.report().moved.size() == bench::moved_textures(now, again));
+                apart_moved += bench::moved_textures(apart, fresh);
+                moved += bench::moved_textures(now, again);
+                apart = fresh, now = again;
+            }
+        }
+        MESSAGE(changes, " changes: ", apart_moved, " offsets moved without `previous`, ", moved, " with; ",
+                waiting, " plans have hand-offs");
+        CHECK(waiting > 0);
+        CHECK(moved < apart_moved);
+    }
 }
 
 TEST_CASE("a program that has not changed has the same plan, and any plan before leaves a proved one")

@@ -30,6 +30,7 @@ SUBLET_DECL node_order order_from_touches(snapshot const& p, plan_options const&
                                           std::vector<value_id> const& begun, node_order::method const* rule)
 {
     auto asked = with_said_views(p, tabulated_options(given, p.values()));
+    if (!asked->carried.empty()) asked.own().carried.clear(); // inputs and outputs of a round by now
     if (!begun.empty()) {
         auto role = asked->role.tabulate(p.values(), "role");
         for (value_id v : begun) role[v] = role[v] | value_role::input;

@@ -41,6 +41,13 @@ namespace sublet::detail {
 void place_carried(snapshot const& p, plan_options const& options, dependence_graph const& g,
                    buffer_table& buffers, table<value_id, value_role>& role);
 
+/// The roles by which the values of a plan live: those that change places are there before the first step and
+/// after the last.
+///
+/// Requires: `options` have the roles of what is carried.
+[[nodiscard]] table<value_id, value_role> roles_in_rounds(plan_options const& options,
+                                                          memory_plan const& plan);
+
 } // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)

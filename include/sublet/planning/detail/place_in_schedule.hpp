@@ -78,10 +78,10 @@ reference_sequences(snapshot const& p, schedule_problem const& problem, schedule
 /// Lowers the placement `now`, valid for every schedule, to the limits, and stores the result in `placed` if
 /// that is possible. First the buffers above the limit may wait and be waited for; if that does not suffice,
 /// also those below, an eighth of the arena at a time. At the end a binary search finds how many of the
-/// largest suffice. Returns false if the visits were spent before.
+/// largest suffice; `waits`, then, is 1 for these. Returns false if the visits were spent before.
 [[nodiscard]] bool lower_with_handoffs(plan_in_schedule const& schedule, placement_problem const& problem,
                                        placement now, table<pool_id, byte_count> const& limits, effort work,
-                                       placement& placed);
+                                       placement& placed, table<buffer_id, unsigned char>& waits);
 
 /// Bounds of the placement that are above these become these.
 void lower_bounds_to(table<pool_id, byte_count> const& bounds, placement& placed);

@@ -120,4 +120,17 @@ SUBLET_DECL void place_carried(snapshot const& p, plan_options const& options, d
     join_carried(groups, joined, buffers);
 }
 
+SUBLET_DECL table<value_id, value_role> roles_in_rounds(plan_options const& options, memory_plan const& plan)
+{
+    std::size_t const values = plan.buffer_of.size();
+    auto role = options.role.tabulate(values, "role");
+    for (std::vector<value_id> const& group : carried_groups(options, values)) {
+        bool const is_one =
+            group.size() == 1 || (group.size() == 2 && plan.offset_of(group[0]) == plan.offset_of(group[1]));
+        for (value_id v : group)
+            if (!is_one) role[v] = role[v] | value_role::input | value_role::output;
+    }
+    return role;
+}
+
 } // namespace sublet::detail

@@ -192,7 +192,7 @@ inline constexpr std::uint64_t trial_visits = 256;
 
 SUBLET_DECL bool lower_with_handoffs(plan_in_schedule const& schedule, placement_problem const& problem,
                                      placement now, table<pool_id, byte_count> const& limits, effort work,
-                                     placement& placed)
+                                     placement& placed, table<buffer_id, unsigned char>& waits)
 {
     buffer_range_lists const exact =
         find_conflict_ranges(schedule.timed.graph, schedule.lives, most_conflict_ranges).of;
@@ -232,6 +232,7 @@ SUBLET_DECL bool lower_with_handoffs(plan_in_schedule const& schedule, placement
             if (pool.height == no_limit) return false;
     } while (true);
     placed = now;
+    waits = may_wait;
 
     sort_by_key(waiting);
     for (std::size_t few = 0, enough = waiting.size(); few + 1 < enough;) { // invariant: `few` do not suffice
@@ -239,6 +240,7 @@ SUBLET_DECL bool lower_with_handoffs(plan_in_schedule const& schedule, placement
         for (std::size_t i = 0; i != waiting.size(); ++i) may_wait[buffer_id{waiting[i].id}] = i < half;
         if (fits_limits()) {
             placed = now;
+            waits = may_wait;
             enough = half;
         } else few = half;
     }

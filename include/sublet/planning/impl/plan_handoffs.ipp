@@ -12,16 +12,19 @@
 #include <sublet/checking/check_schedule.hpp>
 #include <sublet/core/counterexample.hpp>
 #include <sublet/core/internal/asked_options.hpp>
-#include <sublet/core/internal/carried.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/internal/sorting.hpp>
 
 #include <sublet/core/placement_problem.hpp>
 #include <sublet/graph/internal/said_views.hpp>
 #include <sublet/impl/config.hpp>
+#include <sublet/placement/internal/keep_concurrently.hpp>
+#include <sublet/placement/internal/place_concurrently.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_handoffs.hpp>
 #include <sublet/plan_memory.hpp>
+#include <sublet/planning/detail/carried_places.hpp>
+#include <sublet/planning/detail/concurrent_bounds.hpp>
 #include <sublet/planning/detail/place_in_schedule.hpp>
 #include <sublet/planning/detail/planned_buffers.hpp>
 #include <sublet/planning/detail/previous_places.hpp>
@@ -92,6 +95,33 @@ SUBLET_DECL void keep_low_pools(memory_plan const& plan, placement const& now,
         if (is_low(b.pool)) placed.pools[b.pool].blocks.push_back(b);
 }
 
+/// Two buffers conflict if both live at some time of a schedule.
+class in_one_schedule final : public buffer_conflicts {
+public:
+    explicit in_one_schedule(table<buffer_id, live_range> const& lives) : lives_(lives) {}
+    [[nodiscard]] meeting of(buffer_id a, buffer_id b) const override
+    {
+        return {lives_[a].first < lives_[b].last && lives_[b].first < lives_[a].last, no_step};
+    }
+
+private:
+    table<buffer_id, live_range> const& lives_;
+};
+
+/// Moves buffers back to where they lay before. Those that wait, as far as the schedule allows it; of others
+/// none gets a wait by that.
+SUBLET_DECL void keep_in_schedule(plan_in_schedule const& schedule,
+                                  table<buffer_id, unsigned char> const& waits, double share,
+                                  table<buffer_id, byte_count> const& former, effort work,
+                                  placement_problem const& problem, placement& placed)
+{
+    buffer_range_lists const exact =
+        find_conflict_ranges(schedule.timed.graph, schedule.lives, most_conflict_ranges).of;
+    keep_concurrently(problem, schedule.lives,
+                      schedule_conflicts(exact, schedule.lives, schedule.in_schedule, waits), former, share,
+                      offset_visits(work) / 16, placed);
+}
+
 /// Adds the hand-offs that make the plan valid, for which `graph` gets them, too.
 SUBLET_DECL void add_handoffs(snapshot const& p, plan_in_schedule const& schedule,
                               handoff_options const& wanted, dependence_options& graph,
@@ -128,7 +158,7 @@ SUBLET_DECL void take_sequence(snapshot const& p, plan_options const& options, h
     std::vector<handoff> found;
     std::vector<byte_count> bytes;
     if (alone.in_place.empty()) {
-        auto const role = options.role.tabulate(p.values(), "role");
+        auto const role = roles_in_rounds(options, plan);
         handoff_set waits = find_handoffs(
             ordered, concurrent_lifetimes(p, ordered, plan.buffers.size(), plan.buffer_of, role),
             plan.buffers);
@@ -161,6 +191,13 @@ SUBLET_DECL void take_sequence(snapshot const& p, plan_options const& options, h
     static_cast<planned_memory&>(result) = std::move(alone);
 }
 
+/// For what asks of a round by itself: what is carried is an input and an output.
+SUBLET_DECL plan_options of_one_round(plan_options options)
+{
+    options.carried.clear();
+    return options;
+}
+
 /// Why the given schedule is none, if it is none.
 SUBLET_DECL verdict check_given(snapshot const& p, plan_options const& options, handoff_options const& wanted)
 {
@@ -168,7 +205,7 @@ SUBLET_DECL verdict check_given(snapshot const& p, plan_options const& options, 
     step_schedule given{wanted.schedule, 0, no_limit, {}};
     for (step_id s = 0; s != p.steps() && s != given.steps.size(); ++s)
         given.makespan = larger(given.makespan, given.steps[s].start + duration[s]);
-    return check_schedule(p, given, options, wanted);
+    return check_schedule(p, given, of_one_round(options), wanted);
 }
 
 /// The schedule that is accepted, within the bytes that are asked for if one is found.
@@ -187,7 +224,7 @@ SUBLET_DECL plan_in_schedule accepted_schedule(snapshot const& p, plan_options c
     table<step_id, std::uint64_t> given;
     for (step_time at : wanted.schedule) given.push_back(at.start);
     if (!given.empty()) request.given = &given;
-    auto const role = options.role.tabulate(p.values(), "role");
+    auto const role = roles_in_rounds(options, result.plan);
     plan_in_schedule schedule;
     for (int tries = 4; tries-- != 0;) { // offsets may need more than the bytes that are live
         schedule =
@@ -225,13 +262,21 @@ SUBLET_DECL planned_with_handoffs plan_without_groups(snapshot const& p, plan_op
     memory_plan& plan = result.plan;
     plan_options unchecked = options;
     unchecked.check = false;
-    static_cast<planned_memory&>(result) = plan_concurrent(p, unchecked, {.handoffs = wanted.handoffs});
+    plan_options afresh = unchecked; // what waits, and how low, does not depend on a plan before
+    afresh.previous = {};
+    static_cast<planned_memory&>(result) = plan_concurrent(p, afresh, {.handoffs = wanted.handoffs});
     bool const is_placed = result || result.error().what == fault::over_capacity;
     if (!is_placed && result.error().what != fault::clash) return result; // hand-offs may resolve two pins
     result.bytes_without = result.figures.arena_bytes;
     result.handoff_bytes.assign(plan.handoffs.size(), 0);
 
     placement const now = placement_of(plan, result.figures);
+    placement kept = now;
+    planned_memory kept_plan; // keeps what it can of a plan before
+    if (is_placed && has_previous(options)) {
+        kept_plan = plan_concurrent(p, unchecked, {.handoffs = wanted.handoffs});
+        kept = placement_of(kept_plan.plan, kept_plan.figures);
+    }
     placement_problem problem = problem_of(plan, options);
     dependence_options graph = dependences_of(options, plan.handoffs);
     dependence_graph const ordered = dependences(p, graph);
@@ -249,9 +294,17 @@ SUBLET_DECL planned_with_handoffs plan_without_groups(snapshot const& p, plan_op
     }
     if (schedule.placed.status <= placement::outcome::feasible && (waits || !is_placed)) {
         placement placed = schedule.placed;
-        bool const is_known = !wanted.few_waits || !is_placed || is_split ||
-                              lower_with_handoffs(schedule, problem, now, limits, options.effort, placed);
-        if (is_placed) keep_low_pools(plan, now, limits, placed);
+        table<buffer_id, unsigned char> may_wait(plan.buffers.size(), 1);
+        bool const is_known =
+            !wanted.few_waits || !is_placed || is_split ||
+            lower_with_handoffs(schedule, problem, now, limits, options.effort, placed, may_wait);
+        table<buffer_id, byte_count> former; // offsets
+        if (has_previous(options)) {
+            former = previous_offsets(plan, options);
+            keep_in_schedule(schedule, may_wait, has_most ? 0 : options.keep_within, former, options.effort,
+                             problem, placed);
+        }
+        if (is_placed) keep_low_pools(has_previous(options) ? kept_plan.plan : plan, kept, limits, placed);
         for (placement::pool_result& pool : placed.pools)
             pool.lower_bound = smaller(pool.lower_bound, pool.height);
         plan.arena_bytes.clear();
@@ -262,7 +315,11 @@ SUBLET_DECL planned_with_handoffs plan_without_groups(snapshot const& p, plan_op
         result.figures.is_scheduled = true;
         result.figures.is_cut_short = !is_known;
         enter_offsets(placed, result);
+        in_one_schedule const meetings(schedule.in_schedule);
+        if (!former.empty()) result.figures.moved = moved_values(plan, options, former, &meetings);
         add_handoffs(p, schedule, wanted, graph, result);
+    } else if (is_placed && has_previous(options)) {
+        static_cast<planned_memory&>(result) = std::move(kept_plan);
     }
     if (wanted.handoffs.empty() && wanted.schedule.empty())
         take_sequence(p, unchecked, wanted, ordered, result);
@@ -280,7 +337,7 @@ SUBLET_DECL planned_with_handoffs plan_in_groups(snapshot const& p, plan_options
     planned_with_handoffs result;
     schedule_curve found;
     if (wanted.schedule.empty()) {
-        found = schedules(p, options, wanted);
+        found = schedules(p, of_one_round(options), wanted);
         if (!result.figures.refute(found)) return result;
         if (wanted.most_bytes == no_limit) { // the fewest bytes within the time, and not the shortest
             std::size_t const at = wanted.longest == 0 ? 0 : found.points.size() - 1;
@@ -320,8 +377,7 @@ namespace sublet {
 SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_options const& given,
                                                      handoff_options const& how)
 {
-    detail::expect_no_previous(given, "plan_with_handoffs");
-    detail::expect_no_carried(given, "plan_with_handoffs");
+    detail::expect_previous(given);
     SUBLET_EXPECTS(how.minimum_gain <= 1000, "sublet: minimum_gain is %, but at most 1000 thousandths",
                    how.minimum_gain);
     detail::expect_groups(how.groups, p.steps());
