@@ -104,7 +104,7 @@ int main()
     auto const& list = next.list;
     auto texture = [&](auto buffer) { return list.handle(planned.plan.buffers[buffer].root); };
     std::cout << '\n';
-    for (sublet::alias const& a : sublet::aliases(list, planned.plan, {.repeats = true})) {
+    for (sublet::alias const& a : sublet::aliases(list, planned, {.repeats = true})) {
         std::cout << texture(a.before) << ", then " << texture(a.after)
                   << (a.next_round ? " of the next frame: after" : ": after");
         for (auto pass : a.ends) std::cout << ' ' << list.step_names()(pass) << ',';

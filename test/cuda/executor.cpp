@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Programs on CUDA streams give the results of the host: for a device, and for the fake of the CUDA runtime.
 #include <sublet/execution/cuda.hpp>
+#include <sublet/plan_concurrent.hpp>
 
 #include "cuda/device_fixture.hpp"
 #include "cuda/device_run.hpp"
@@ -157,6 +158,52 @@ TEST_CASE("a captured run gives the right results after other storage was bound"
             CHECK(on.its.take(run) == on.expected[0]);
         }
     });
+}
+
+TEST_CASE(
+    "what is carried from round to round is there on CUDA streams, queued at once or in a captured graph")
+{
+    begin_test();
+    {
+        random_program drawn = branches(2, 3, large);
+        value_id const first = 0, last = drawn.values() - 1;
+        drawn.bytes[last] = drawn.bytes[first];
+        program_on_device on(drawn, 1);
+        plan_options carried = on.p.options();
+        carried.carried = {{last, first}};
+        memory_plan const plan = plan_concurrent(on.p.program(), carried).plan;
+        std::vector<std::byte> const noise = on.its.noise(first, 1);
+        std::vector<std::vector<std::byte>> left; // by each round
+        {
+            device_executor apart(on.device, on.p.program(), on.p.options(), no_plan{}, {.words = &on.words});
+            std::vector<std::byte> bytes = noise;
+            for (int round = 0; round != 6; ++round) {
+                apart.give(first, bytes);
+                apart.run();
+                apart.take(last, bytes);
+                left.push_back(bytes);
+            }
+        }
+        each_mode(plan, [&](auto const& mode) {
+            for (std::size_t const streams : {1u, 3u}) {
+                CAPTURE(streams);
+                device_executor run(on.device, on.p.program(), carried, mode, {.words = &on.words},
+                                    {.streams = streams, .keeps_io_addresses = true});
+                auto graph = run.capture();
+                std::vector<std::byte> bytes(noise.size());
+                run.give(first, noise);
+                for (std::size_t round = 0; round != left.size(); ++round) {
+                    if (round % 3 == 0) run.run_async();
+                    else graph.launch();
+                    if (round % 2 == 0) continue;
+                    run.take(last, bytes);
+                    CHECK(bytes == left[round]);
+                }
+            }
+        });
+        on.device.trim();
+    }
+    end_test();
 }
 
 } // namespace this_test

@@ -652,7 +652,7 @@ TEST_CASE("barriers lie where bytes change hands, and not where they are carried
     listing<std::string> list = frame(false, true); // one place
     auto const planned = plan_memory(list);
     REQUIRE(planned);
-    auto const found = aliases(list, planned.plan, {.repeats = true});
+    auto const found = aliases(list, planned, {.repeats = true});
     bool is_within = false;
     for (alias const& a : found) {
         value_id const before = planned.plan.buffers[a.before].root,
@@ -668,6 +668,16 @@ TEST_CASE("barriers lie where bytes change hands, and not where they are carried
     CHECK(refusal([&] { static_cast<void>(waits(list, plan_memory(list), two)); }) ==
           "sublet: value 2 is an input or an output of the arena: the caller writes or reads it between two "
           "rounds, so they cannot overlap; make it external, or state");
+}
+
+TEST_CASE("the result of a planner that has found no plan has no aliases")
+{
+    listing<std::string> list = frame();
+    list.pools = {{.capacity = 100}};
+    auto const none = plan_memory(list);
+    REQUIRE(!none);
+    CHECK(refusal([&] { static_cast<void>(aliases(list, none)); }) ==
+          "sublet: aliases() is given the result of a planner that has found no plan");
 }
 
 TEST_CASE("a round that fails has to be given its histories again, and one that is given goes on with it")

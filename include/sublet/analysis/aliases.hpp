@@ -15,6 +15,7 @@
 /// A buffer takes over a byte from the one that had it last. Earlier ones are not listed: they ended before
 /// that one began.
 
+#include <sublet/core/errors.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/concepts.hpp>
@@ -60,7 +61,7 @@ struct alias_options {
 
 /// The buffers of a plan that take over bytes of earlier ones. The plan may be invalid; it is not checked.
 ///
-///     for (sublet::alias const& a : sublet::aliases(list, planned.plan))
+///     for (sublet::alias const& a : sublet::aliases(list, planned))
 ///         if (!a.is_within_step()) discard(a.before, a.after); // after a.ends, before a.begins
 ///
 /// Ensures:    each byte of a buffer that an earlier one had is in exactly one alias of that buffer, and each
@@ -83,6 +84,20 @@ template <detail::listed L>
                                          alias_options const& asked = {})
 {
     return aliases(list.program(), plan, list.options(), asked);
+}
+/// The same for a planner's result.
+/// Throws: also precondition_error if there is no plan.
+template <detail::listed L, class Planned>
+    requires requires(Planned const& planned) {
+        memory_plan(planned.plan);
+        planned.error();
+    }
+[[nodiscard]] std::vector<alias> aliases(L const& list, Planned const& planned,
+                                         alias_options const& asked = {})
+{
+    SUBLET_EXPECTS(bool{planned},
+                   "sublet: aliases() is given the result of a planner that has found no plan");
+    return aliases(list, planned.plan, asked);
 }
 
 } // namespace sublet
