@@ -90,6 +90,10 @@ int main()
     std::cout << "frame 0: " << plain << "\nframe 1: " << planned << '\n';
     for (auto const& why : planned.report().moved) std::cout << "         " << why << '\n';
 
+    // Or one plan with the effect, which is proved for frames without it, too: nothing moves then.
+    std::cout << "frame 0 in the plan of frame 1: "
+              << (sublet::fits(planned, make_frame(false).list) ? "fits" : "does not fit") << '\n';
+
     std::cout << "\nin pages of 64 KiB:  frame 0, frame 1, and frame 1 without regard to frame 0\n";
     for (auto [texture, heap, offset] : planned) {
         std::cout << std::left << std::setw(10) << texture << (heap == targets ? "target " : "storage")
