@@ -43,7 +43,7 @@ public:
             position_of_.resize(step_at_.size());
             for (position_id at = 0; at != step_at_.size(); ++at) position_of_[step_at_[at]] = at;
         }
-        auto const roles = carried_roles(options).tabulate(p.values(), "role");
+        auto const roles = carried_roles(options, p.values());
         for (value_id v = 0; v != p.values(); ++v) {
             buffer_id const b = plan.buffer_of[v];
             if (b == no_buffer) continue;

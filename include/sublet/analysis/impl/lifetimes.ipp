@@ -295,7 +295,7 @@ SUBLET_DECL buffer_table gather_buffers(live_ranges const& lives, plan_options c
     auto const alias_of = options.alias_of.tabulate(values, "alias_of");
     auto const bytes = options.bytes.tabulate(values, "bytes");
     auto const alignment = options.alignment.tabulate(values, "alignment");
-    auto const role = detail::carried_roles(options).tabulate(values, "role");
+    auto const role = detail::carried_roles(options, values);
     auto const pool = options.pool.tabulate(values, "pool");
     auto const pinned = options.pinned.tabulate(values, "pinned");
     auto const eligible = options.eligible.tabulate(values, "eligible");

@@ -81,6 +81,12 @@ SUBLET_COLD_DECL per_value<value_role> carried_roles(plan_options const& options
     };
 }
 
+SUBLET_DECL table<value_id, value_role> carried_roles(plan_options const& options, std::size_t values)
+{
+    if (options.carried.empty()) return options.role.tabulate(values, "role");
+    return carried_roles(options).tabulate(values, "role");
+}
+
 SUBLET_COLD_DECL void expect_no_carried(plan_options const& options, char const* call)
 {
     SUBLET_EXPECTS(options.carried.empty(), "sublet: % does not carry value % into the next round", call,

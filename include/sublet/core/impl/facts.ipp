@@ -20,7 +20,7 @@ SUBLET_DECL asked_options<plan_options> tabulated_options(plan_options const& gi
     asked_options<plan_options> asked(given);
     each_value_fact([&](auto const& fact) { asked.ask(fact.member, values); });
     if (!given.previous.buffer_of.empty()) asked.ask(&plan_options::previous_value, values);
-    if (!given.carried.empty()) asked.own().role = carried_roles(given).tabulate(values, "role");
+    if (!given.carried.empty()) asked.own().role = carried_roles(given, values);
     return asked;
 }
 

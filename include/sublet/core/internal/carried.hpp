@@ -27,6 +27,7 @@ namespace sublet::detail {
 
 /// The roles with those of what is carried: an input of the next round, and an output of this one.
 [[nodiscard]] per_value<value_role> carried_roles(plan_options const& options);
+[[nodiscard]] table<value_id, value_role> carried_roles(plan_options const& options, std::size_t values);
 
 /// Throws: precondition_error if any value is carried.
 void expect_no_carried(plan_options const& options, char const* call);

@@ -258,7 +258,7 @@ SUBLET_DECL lowered_program lower_program(snapshot const& program, plan_options 
                                           table<position_id, step_id> steps)
 {
     if (steps.size() != program.steps()) broken_order(steps, program.steps(), "step");
-    auto const role = carried_roles(options).tabulate(program.values());
+    auto const role = carried_roles(options, program.values());
     live_ranges lives{
         {}, table<value_id, live_range>(program.values()), static_cast<std::uint32_t>(steps.size())};
     auto touched = [&lives](value_id v, position_id at) { lives.of[v] = hull(lives.of[v], {at, at + 1}); };

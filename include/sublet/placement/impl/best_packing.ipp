@@ -43,18 +43,20 @@ SUBLET_DECL packing bottom_left_fit(placement_shapes const& all, std::vector<std
         }
         byte_count lowest = no_offset;
         for (unplaced_shape const& w : queue) lowest = smaller(lowest, w.lowest);
-        for (std::int32_t& n : candidates) n = 0;
+        live_range lives; // of all candidates
         for (unplaced_shape const& w : queue)
             if (w.lowest == lowest) {
                 ++candidates[w.life.first];
                 --candidates[w.life.last];
+                lives = hull(lives, w.life);
             }
         position_id fullest = no_position;
         std::int32_t alive = 0;
-        for (position_id at = 0; at != unplaced_load.size(); ++at)
+        for (position_id at = lives.first; at != lives.last; candidates[at++] = 0)
             if ((alive += candidates[at]) != 0 &&
                 (fullest == no_position || unplaced_load[at] > unplaced_load[fullest]))
                 fullest = at;
+        candidates[lives.last] = 0;
         std::size_t next = 0;
         while (queue[next].lowest != lowest || !contains(queue[next].life, fullest)) ++next;
 

@@ -15,6 +15,16 @@ namespace sublet::detail {
 SUBLET_DECL void sort_descending(std::vector<std::uint32_t>& ids, std::vector<byte_count> const& key,
                                  step_poll const& poll)
 {
+    if (ids.size() <= 48) { // fewer steps than the digits of one pass
+        if (poll.stops(2 * ids.size())) return;
+        for (std::size_t i = 1; i < ids.size(); ++i) {
+            std::uint32_t const id = ids[i];
+            std::size_t at = i;
+            for (; at != 0 && key[ids[at - 1]] < key[id]; --at) ids[at] = ids[at - 1];
+            ids[at] = id;
+        }
+        return;
+    }
     unsigned const digit_bits = ids.size() < 4096 ? 8 : 11; // a pass counts all digits, too
     std::size_t const digits = std::size_t{1} << digit_bits;
     byte_count differ = 0;
