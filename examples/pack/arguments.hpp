@@ -24,7 +24,7 @@ namespace pack {
 inline constexpr char usage[] =
     "usage: pack --capacity=BYTES|--minimize --input=FILE [--output=FILE] [--format=NAME] [--pins=FILE]\n"
     "            [--time-limit=TIME] [--threads=N] [--seed=N] [--svg=FILE] [--html=FILE [--before]]\n"
-    "            [--trace=FILE] [--quiet]\n"
+    "            [--trace=FILE] [--period=N] [--quiet]\n"
     "\n"
     "Assigns offsets to buffers with known lifetimes so that no two live buffers overlap. Takes the options\n"
     "and tables of MiniMalloc, with extensions.\n"
@@ -51,6 +51,8 @@ inline constexpr char usage[] =
     "  --before           beside it on the page the placement of the columns offset and hint if these place\n"
     "                     every row, otherwise the one before the search\n"
     "  --trace=FILE       the same as trace events, for ui.perfetto.dev or chrome://tracing\n"
+    "  --period=N         the table is one round of N positions, of which one follows another: a buffer\n"
+    "                     that the next round still needs ends behind N, at most N after it begins\n"
     "  --quiet            print only errors\n"
     "  --validate         has no effect: every placement is checked\n"
     "  --version          print the name and the version\n"
@@ -95,6 +97,7 @@ struct arguments {
     double time_limit = 0; ///< in seconds; 0: none
     unsigned threads = 1;
     std::uint64_t seed = 0;
+    std::uint32_t period = 0; ///< 0: there is one round
     bool before = false; ///< also on the page
     bool quiet = false, help = false, version = false;
 };
@@ -161,7 +164,9 @@ inline arguments read_arguments(int count, char const* const* words)
         else if (name == "--quiet") args.quiet = true;
         else if (name == "--help" || name == "-h") args.help = true;
         else if (name == "--version") args.version = true;
-        else if (name == "--threads") {
+        else if (name == "--period") {
+            args.period = static_cast<std::uint32_t>(read_count(name, operand(), 1, sublet::no_step - 1));
+        } else if (name == "--threads") {
             args.threads = static_cast<unsigned>(read_count(name, operand(), 1, 1024));
         } else if (name == "--capacity") {
             args.capacity = read_count(name, operand(), 0, sublet::no_limit - 1);

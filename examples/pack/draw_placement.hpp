@@ -19,8 +19,8 @@
 
 namespace pack {
 
-/// The occupied rectangles of each buffer: one between two gaps, and one per window. As a plan, so that it
-/// can be drawn: its values are the buffers.
+/// The occupied rectangles of each buffer: one between two gaps, and one per window; what lies behind a period
+/// is drawn at its begin. As a plan, so that it can be drawn: its values are the buffers.
 inline sublet::memory_plan occupied_parts(sublet::placement_problem const& problem,
                                           sublet::placement const& placed)
 {
@@ -31,8 +31,13 @@ inline sublet::memory_plan occupied_parts(sublet::placement_problem const& probl
         sublet::live_range rest = problem.buffers[b].life;
         auto add = [&](sublet::live_range when, sublet::byte_count begin, sublet::byte_count end) {
             if (placed.offset[b] == sublet::no_offset || is_empty(when) || begin == end) return;
-            plan.buffers.push_back(
-                {.root = +b, .life = when, .size = end - begin, .offset = placed.offset[b] + begin});
+            std::uint32_t const period = problem.period == 0 ? +when.last : problem.period;
+            for (sublet::live_range part : {sublet::live_range{when.first, std::min(+when.last, period)},
+                                            sublet::live_range{std::max(+when.first, period) - period,
+                                                               std::max(+when.last, period) - period}})
+                if (!is_empty(part))
+                    plan.buffers.push_back(
+                        {.root = +b, .life = part, .size = end - begin, .offset = placed.offset[b] + begin});
         };
         for (; gap != problem.gaps.end() && gap->buffer == b; ++gap) {
             sublet::live_range const when{std::max(gap->when.first, rest.first),

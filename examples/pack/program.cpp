@@ -86,6 +86,7 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
             " rows are pinned there and do not move (empty the column offset to place them)");
     for (std::string const& name : table.unused) say("column " + in_quotes(name) + " is not used");
     table.problem.pools = {{.capacity = args.capacity}};
+    table.problem.period = args.period;
 
     auto const objective =
         args.minimize ? sublet::placement::objective::minimize : sublet::placement::objective::fit;
