@@ -97,6 +97,8 @@ public:
         : predicate_([token = std::move(token)] { return token.stop_requested(); })
     {
     }
+    /// It never stops.
+    [[nodiscard]] bool is_empty() const { return !predicate_; }
     /// It is to stop.
     [[nodiscard]] bool operator()() const { return predicate_ && predicate_(); }
 

@@ -26,6 +26,7 @@
 #include <sublet/placement/impl/keep_places.ipp>
 #include <sublet/placement/impl/move_back.ipp>
 #include <sublet/placement/impl/pack.ipp>
+#include <sublet/placement/impl/pack_few.ipp>
 #include <sublet/placement/impl/pack_shapes.ipp>
 #include <sublet/placement/impl/pieces.ipp>
 #include <sublet/placement/impl/place.ipp>

@@ -10,11 +10,13 @@
 #include <sublet/core/units.hpp>
 #include <sublet/placement/detail/bound.hpp>
 #include <sublet/placement/detail/fit.hpp>
+#include <sublet/placement/detail/pack_few.hpp>
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,10 @@ struct pool_members {
     [[nodiscard]] std::vector<buffer_id> of(pool_id pool) const
     {
         return {buffers.begin() + first[pool], buffers.begin() + first[pool + 1]};
+    }
+    [[nodiscard]] std::span<buffer_id const> span_of(pool_id pool) const
+    {
+        return {buffers.data() + first[pool], buffers.data() + first[pool + 1]};
     }
 };
 
@@ -82,9 +88,10 @@ placement::pool_result pack_pool(placement_problem const& problem, std::vector<b
     return close_pool(pool, limits, objective, offset, control, best);
 }
 
+/// `takes_few`: `pack` would begin with first_packing(), and nothing is told of that or stops it.
 template <class Pack>
 placement pack_pools(placement_problem const& problem, placement::objective objective,
-                     search_control& control, std::size_t phases, Pack pack)
+                     search_control& control, std::size_t phases, Pack pack, bool takes_few = false)
 {
     pool_members const members = members_by_pool(problem);
     placement result;
@@ -95,6 +102,13 @@ placement pack_pools(placement_problem const& problem, placement::objective obje
     for (pool_id pool = 0; pool + std::size_t{1} != members.first.size(); ++pool) {
         bool const is_empty = members.first[pool] == members.first[pool + 1];
         pool_limits const limits = limits_of(problem, pool);
+        if (takes_few) {
+            placement::pool_result few;
+            if (pack_few(problem, members.span_of(pool), limits, objective, result.offset, few)) {
+                result.pools.push_back(std::move(few));
+                continue;
+            }
+        }
         result.pools.push_back(pack_pool(
             problem, members.of(pool), limits, objective, result.offset, control, is_empty ? 0 : left--,
             phases,

@@ -61,6 +61,8 @@ public:
     virtual void run(std::size_t tasks, task_ref task) = 0;
     /// Begins a work item, `left` of which remain with it: divides the remaining time.
     virtual void begin(std::size_t) {}
+    /// It never stops, and nothing hears of the search.
+    [[nodiscard]] virtual bool is_alone() const { return false; }
     /// The steps of a step_poll between two questions; a step is some nanoseconds of work.
     [[nodiscard]] virtual std::uint64_t steps_per_question() const { return 1u << 16; }
 
@@ -109,6 +111,7 @@ private:
 class deterministic_control : public search_control {
 public:
     [[nodiscard]] bool stop(byte_count, byte_count, std::uint64_t) override { return false; }
+    [[nodiscard]] bool is_alone() const override { return true; }
     void run(std::size_t tasks, task_ref task) override
     {
         for (std::size_t i = 0; i != tasks; ++i) task(i);

@@ -35,6 +35,10 @@ public:
 
     void begin(std::size_t left) override;
     [[nodiscard]] bool stop(byte_count best, byte_count bound, std::uint64_t nodes) override;
+    [[nodiscard]] bool is_alone() const override
+    {
+        return !listener_ && stop_request_.is_empty() && !is_limited_;
+    }
     [[nodiscard]] bool has_stopped() const { return has_stopped_; }
 
     /// Throws: after all tasks have ended, the exception of the first task that threw.

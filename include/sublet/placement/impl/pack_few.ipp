@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSL-1.0
+
+/// Arrays on the stack: the buffers by their begins, the borders of their live ranges as ranks, and the bytes
+/// live by rank. Each time component is placed in the order load_area by the rule of bottom_left_fit().
+
+#include <sublet/core/internal/alignment.hpp>
+#include <sublet/core/internal/placement_outcome.hpp>
+#include <sublet/impl/config.hpp>
+#include <sublet/placement/detail/pack_few.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace sublet::detail {
+
+class few_buffers {
+public:
+    /// False if they are not placed here.
+    SUBLET_COLD bool read(placement_problem const& problem, std::span<buffer_id const> members,
+                          byte_count alignment)
+    {
+        for (buffer_id b : members) {
+            placement_problem::buffer const& its = problem.buffers[b];
+            if (its.size == 0 || is_empty(its.life)) continue;
+            if (count_ == most_few || its.pinned != no_offset || its.preferred != no_offset ||
+                its.size >> 40 != 0 || its.alignment == 0 || its.alignment >> 20 != 0)
+                return false;
+            byte_count const own = its.alignment == alignment || alignment == 1
+                                       ? its.alignment
+                                       : combine_alignment(its.alignment, alignment);
+            read_[count_] = {its.size, own, b, 0, 0, 0, 0, 0};
+            border_[2 * count_] = std::uint64_t{+its.life.first} << 32 | 2 * count_;
+            border_[2 * count_ + 1] = std::uint64_t{+its.life.last} << 32 | (2 * count_ + 1);
+            ++count_;
+        }
+        if (count_ == 0) return false;
+        find_ranks();
+        return true;
+    }
+    /// False as soon as one ends above the bytes live.
+    SUBLET_COLD bool place()
+    {
+        for (std::uint32_t first = 0, last = 0; first != count_; first = last) {
+            std::uint32_t end = 0;
+            for (last = first; last != count_ && (last == first || few_[last].first < end); ++last)
+                end = larger(end, few_[last].last);
+            if (last - first > most_few_together || !place_component(first, last)) return false;
+        }
+        return true;
+    }
+    [[nodiscard]] byte_count most() const { return most_; }
+    [[nodiscard]] position_id peak() const { return position_id{position_[peak_]}; }
+    void give(table<buffer_id, byte_count>& offset) const
+    {
+        for (std::uint32_t i = 0; i != count_; ++i) offset[few_[i].id] = few_[i].origin;
+    }
+
+private:
+    struct few {
+        byte_count size, alignment;
+        buffer_id id;
+        std::uint32_t first, last; // ranks
+        byte_count load, area, origin;
+    };
+
+    void find_ranks()
+    {
+        std::sort(border_, border_ + 2 * count_);
+        std::uint32_t rank = 0, begun = 0;
+        for (std::uint32_t i = 0; i != 2 * count_; ++i) {
+            auto const at = static_cast<std::uint32_t>(border_[i] >> 32);
+            if (i == 0) position_[0] = at;
+            else if (position_[rank] != at) position_[++rank] = at;
+            few& its = read_[(border_[i] & 0xFFFFFFFF) / 2];
+            (border_[i] % 2 == 0 ? its.first : its.last) = rank;
+        }
+        for (std::uint32_t i = 0; i != 2 * count_; ++i) // by begin, equal ones as they are listed
+            if (border_[i] % 2 == 0) few_[begun++] = read_[(border_[i] & 0xFFFFFFFF) / 2];
+        for (std::uint32_t r = 0; r <= rank; ++r) load_[r] = 0;
+        for (std::uint32_t i = 0; i != count_; ++i) {
+            load_[few_[i].first] += few_[i].size;
+            load_[few_[i].last] -= few_[i].size; // modulo 2^64 until the sum
+        }
+        for (std::uint32_t r = 0; r <= rank; ++r) {
+            if (r != 0) load_[r] += load_[r - 1];
+            if (load_[r] <= most_) continue;
+            most_ = load_[r];
+            peak_ = r;
+        }
+        for (std::uint32_t r = 0; r <= rank; ++r) opens_[r] = 0;
+    }
+
+    bool comes_before(few const& a, few const& b) const // load_area
+    {
+        if (a.load != b.load) return a.load > b.load;
+        if (a.area != b.area) return a.area > b.area;
+        if (a.last - a.first != b.last - b.first) return a.last - a.first > b.last - b.first;
+        return a.size > b.size;
+    }
+
+    bool place_component(std::uint32_t first, std::uint32_t last)
+    {
+        few* queue[most_few_together];
+        std::size_t left = 0;
+        for (std::uint32_t i = first; i != last; ++i) {
+            few& its = few_[i];
+            for (std::uint32_t r = its.first; r != its.last; ++r) its.load = larger(its.load, load_[r]);
+            its.area = its.size * (its.last - its.first);
+            std::size_t at = left++;
+            for (; at != 0 && comes_before(its, *queue[at - 1]); --at) queue[at] = queue[at - 1];
+            queue[at] = &its;
+        }
+        while (left != 0) {
+            byte_count lowest = no_offset;
+            for (std::size_t i = 0; i != left; ++i) lowest = smaller(lowest, queue[i]->origin);
+            std::uint32_t from = no_rank, to = 0;
+            for (std::size_t i = 0; i != left; ++i)
+                if (queue[i]->origin == lowest) {
+                    ++opens_[queue[i]->first];
+                    --opens_[queue[i]->last];
+                    from = smaller(from, queue[i]->first);
+                    to = larger(to, queue[i]->last);
+                }
+            std::uint32_t fullest = no_rank;
+            std::int32_t open = 0;
+            for (std::uint32_t r = from; r != to; opens_[r++] = 0)
+                if ((open += opens_[r]) != 0 && (fullest == no_rank || load_[r] > load_[fullest]))
+                    fullest = r;
+            opens_[to] = 0;
+            std::size_t next = 0;
+            while (queue[next]->origin != lowest || fullest < queue[next]->first ||
+                   fullest >= queue[next]->last)
+                ++next;
+            few const& now = *queue[next];
+            byte_count const top = now.origin + now.size;
+            if (top > most_) return false;
+            for (std::uint32_t r = now.first; r != now.last; ++r) load_[r] -= now.size;
+            for (std::size_t i = next + 1; i != left; ++i) queue[i - 1] = queue[i];
+            --left;
+            for (std::size_t i = 0; i != left; ++i) {
+                few& its = *queue[i];
+                if (its.first >= now.last || now.first >= its.last || top <= its.origin) continue;
+                its.origin = its.alignment == 1 ? top : align_up(top, its.alignment);
+            }
+        }
+        return true;
+    }
+
+    static constexpr std::uint32_t no_rank = ~std::uint32_t{0};
+    std::uint32_t count_ = 0, peak_ = 0;
+    byte_count most_ = 0;
+    few read_[most_few], few_[most_few];
+    std::uint64_t border_[2 * most_few];   // {position, buffer, whether it ends}
+    std::uint32_t position_[2 * most_few]; // by rank
+    byte_count load_[2 * most_few + 1];    // of those that are not placed, by rank
+    std::int32_t opens_[2 * most_few + 1]; // by rank; 0 between two turns
+};
+
+SUBLET_COLD_DECL bool pack_few(placement_problem const& problem, std::span<buffer_id const> members,
+                               pool_limits const& limits, placement::objective objective,
+                               table<buffer_id, byte_count>& offset, placement::pool_result& out)
+{
+    if (members.empty() || members.size() > 4 * most_few || !problem.gaps.empty() ||
+        limits.largest_block != no_limit || limits.alignment == 0 || limits.alignment >> 20 != 0)
+        return false;
+    pool_id const pool = problem.buffers[members.front()].pool;
+    for (placement_problem::colocation const& c : problem.colocated)
+        for (buffer_id b : {c.buffer, c.anchor})
+            if (b >= problem.buffers.size() || problem.buffers[b].pool == pool) return false;
+    few_buffers all;
+    if (!all.read(problem, members, limits.alignment) || !all.place()) return false;
+    all.give(offset);
+    out.height = out.lower_bound = all.most();
+    out.peak_position = all.peak();
+    out.packings = 1;
+    out.proof = {placement::proof::reason::live_bytes, all.most(), all.peak()};
+    out.status = status_of(out.height, out.lower_bound, limits.capacity, objective);
+    return true;
+}
+
+} // namespace sublet::detail
