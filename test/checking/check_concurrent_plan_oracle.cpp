@@ -194,4 +194,45 @@ TEST_CASE("on larger programs the checker refuses what the pairwise rule forbids
     CHECK(wrong > 50);
 }
 
+TEST_CASE("with a guard a concurrent plan is sound if it is with larger values, else two are too close")
+{
+    std::size_t sound = 0, too_close = 0;
+    for (std::uint32_t seed = 0; seed != rounds(12'000); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(pick, small_shape(pick));
+        auto const handoffs = draw_handoffs(pick, tasks, 2);
+        sharing_rule const rule(tasks, handoffs);
+        memory_plan const plan = arbitrary_plan(pick, tasks, 8 * (8 + pick.below(9)), rule, handoffs);
+        if (!check_concurrent_plan(tasks.program(), plan, tasks.options())) continue;
+        byte_count const guards[] = {8 + 8 * pick.below(2), 8 * pick.below(2)};
+        plan_options options = tasks.options();
+        options.pools = {{.guard = guards[0]}, {.guard = guards[1]}};
+        random_tasks larger = tasks;
+        for (value_id v = 0; v != tasks.values(); ++v)
+            if (tasks.bytes[v] != 0) larger.bytes[v] += guards[tasks.pool[rule.root[v]]];
+        memory_plan roomier = plan;
+        for (pool_id pool = 0; pool != plan.arena_bytes.size(); ++pool)
+            roomier.arena_bytes[pool] += guards[pool];
+        concurrent_oracle const oracle(larger, roomier);
+        bool is_wrong = oracle.has_corruption();
+        for (value_id v = 0; v != tasks.values(); ++v)
+            for (value_id u = 0; u != v; ++u)
+                if (oracle.root(u) != oracle.root(v) && oracle.share_bytes(u, v) && !rule.may_share(u, v))
+                    is_wrong =
+                        is_wrong ||
+                        (oracle.is_only_written(oracle.root(u)) && oracle.is_only_written(oracle.root(v))) ||
+                        (rule.is_given[rule.root[u]] && rule.is_given[rule.root[v]]);
+        verdict const valid = check_concurrent_plan(tasks.program(), plan, options);
+        CHECK(bool{valid} == !is_wrong);
+        ++(valid ? sound : too_close);
+        if (valid) continue;
+        CHECK(valid.error().what == fault::too_close);
+        auto const its = *valid.error().as<counterexample::overlap>();
+        CHECK(its.end - its.begin < guards[its.pool]);
+    }
+    CHECK(sound > rounds(12'000) / 20);
+    CHECK(too_close > rounds(12'000) / 20);
+}
+
 } // namespace this_test

@@ -342,6 +342,39 @@ TEST_CASE("the checker agrees with an enumeration of the states of all paths, fo
     CHECK(faulty < moved);
 }
 
+TEST_CASE("plans keep guards on all paths, and the checker agrees with an enumeration of larger values")
+{
+    std::size_t planned_ones = 0, sound = 0, too_close = 0;
+    for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        flow_program f = draw_flow_program(pick);
+        f.options.pinned = no_offset;
+        f.options.alignment = byte_count{1};
+        flow_options const flow{.allows_undefined = true};
+        planned_flow const closer = plan_flow(f.program, f.options, flow);
+        if (!closer) continue; // it reads what nothing defines
+        byte_count const guard = 1 + pick.below(16);
+        plan_options guarded = f.options;
+        guarded.pools = std::vector<pool_limits>(4, {.guard = guard});
+        flow_program larger = f;
+        for (byte_count& bytes : larger.bytes) bytes += bytes != 0 ? guard : 0;
+        planned_flow const planned = plan_flow(f.program, guarded, flow);
+        REQUIRE(planned);
+        ++planned_ones;
+        for (memory_plan const& plan : {closer.plan, planned.plan}) {
+            auto const valid = check_flow_plan(f.program, plan, guarded, flow);
+            bool const has_clash = path_oracle(larger, plan).has_clash() || do_given_overlap(larger, plan);
+            REQUIRE(bool{valid} == !has_clash);
+            ++(valid ? sound : too_close);
+            if (!valid) CHECK(valid.error().what == fault::too_close);
+        }
+    }
+    CHECK(planned_ones > rounds(2000) / 3);
+    CHECK(sound > planned_ones);
+    CHECK(too_close > planned_ones / 4);
+}
+
 TEST_CASE("given values that overlap are refused, although nothing reads them")
 {
     for (std::size_t nodes : {0u, 1u}) {

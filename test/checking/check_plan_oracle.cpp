@@ -671,4 +671,37 @@ TEST_CASE("checker and byte recorder agree on each random plan, and each counter
     }
 }
 
+TEST_CASE("with a guard a plan is sound if it is with larger values, and otherwise two are too close")
+{
+    std::size_t sound = 0, too_close = 0;
+    for (unsigned seed = 0; seed != rounds(12'000); ++seed) {
+        CAPTURE(seed);
+        random_source pick{seed};
+        plan_case s = random_plan_case(pick);
+        s.plan = guessed_plan(pick, s);
+        if (!plan_oracle(s).is_sound() || s.plan.buffers.empty()) continue;
+        s.pools.resize(2);
+        byte_count const guards[] = {1 + pick.below(3), pick.below(2)};
+        for (pool_id pool = 0; pool != 2; ++pool) s.pools[pool].guard = guards[pool];
+        plan_case larger = s;
+        for (value_id v = 0; v != s.values(); ++v)
+            if (s.bytes[v] != 0 && s.bytes[v] != no_size) larger.bytes[v] += guards[s.pool[v]];
+        for (pool_id pool = 0; pool != s.plan.arena_bytes.size(); ++pool)
+            larger.plan.arena_bytes[pool] += guards[pool];
+        verdict const valid = check_plan(s.program(), s.plan, s.options());
+        auto const contest = plan_oracle(larger).first_contest();
+        CHECK(bool{valid} == !contest);
+        ++(valid ? sound : too_close);
+        if (valid) continue;
+        CAPTURE(valid.error());
+        CHECK(valid.error().what == fault::too_close);
+        auto const its = *valid.error().as<counterexample::overlap>();
+        CHECK(its.position == *contest);
+        CHECK(its.end - its.begin < guards[its.pool]);
+        CHECK(s.plan.buffers[s.plan.buffer_of[its.value]].pool == its.pool);
+    }
+    CHECK(sound > rounds(12'000) / 20);
+    CHECK(too_close > rounds(12'000) / 40);
+}
+
 } // namespace this_test

@@ -87,7 +87,8 @@ counterexample example_of(fault what, bool of_buffers = false)
     if (of_buffers) return {what, buffers};
     switch (what) {
     case fault::foreign_plan: return {};
-    case fault::clash: return {what, overlap};
+    case fault::clash:
+    case fault::too_close: return {what, overlap};
     case fault::overwritten:
         return {what,
                 is::overlap{
@@ -100,6 +101,7 @@ counterexample example_of(fault what, bool of_buffers = false)
     case fault::needless:
     case fault::over_capacity:
     case fault::crosses_block:
+    case fault::in_reserved:
     case fault::over_budget:
     case fault::over_time:
     case fault::unlisted_pool:
@@ -177,9 +179,10 @@ std::vector<counterexample> all_examples()
     for (std::uint8_t i = 0; i <= static_cast<std::uint8_t>(fault::missing_order); ++i) {
         auto const what = static_cast<fault>(i);
         all.push_back(example_of(what));
-        if (is_one_of(what, {fault::clash, fault::misaligned, fault::off_pin, fault::outside_arena,
-                             fault::wrong_pool, fault::unplaced, fault::needless, fault::over_capacity,
-                             fault::crosses_block, fault::over_block, fault::unplaceable_parts}))
+        if (is_one_of(what, {fault::clash, fault::too_close, fault::misaligned, fault::off_pin,
+                             fault::outside_arena, fault::wrong_pool, fault::unplaced, fault::needless,
+                             fault::over_capacity, fault::crosses_block, fault::in_reserved,
+                             fault::over_block, fault::unplaceable_parts}))
             all.push_back(example_of(what, true));
     }
     return all;
@@ -252,8 +255,8 @@ TEST_CASE("what several payloads have is asked of the counterexample")
             has_payload = true;
             using is = counterexample;
             if constexpr (std::is_same_v<P, is::overlap>)
-                CHECK(found ==
-                      (why.what == fault::clash ? of(3, 7, 33, 12, {33}) : of(3, 7, 33, nowhere, {33, 8})));
+                CHECK(found == (why.what != fault::overwritten ? of(3, 7, 33, 12, {33})
+                                                               : of(3, 7, 33, nowhere, {33, 8})));
             else if constexpr (std::is_same_v<P, is::access>) CHECK(found == of(3, 7, 33, 12, {33}));
             else if constexpr (std::is_same_v<P, is::waiting>) CHECK(found == of(3, 7, 33, 12, {33}));
             else if constexpr (std::is_same_v<P, is::place>)

@@ -32,8 +32,9 @@ namespace sublet {
 /// Requires:   alignments of at least 1; windows lie within their buffers; gaps of a buffer are disjoint.
 /// Ensures:    the first fault in this order: tables of another problem; by buffer, a pool that is not among
 ///             its choices; by buffer, an offset that is missing, needless, misaligned or off its pin; by
-///             buffer, a violated colocation; the first position at which two buffers share bytes (with
-///             clocks of several threads the first byte that two unordered ones share); by pool, its height
+///             buffer, a violated colocation; by part, a reserved range; the first position at which two
+///             buffers share bytes, or are closer than a guard (with clocks of several threads the first byte
+///             that two unordered ones share); by pool, its height
 ///             and blocks; by pool, its bound; status, cost, movement. In a pool that cannot be or was
 ///             not filled, all buffers may be unplaced.
 /// Complexity: O((n + k) log (n + k)) time, O(n + k) memory, n = buffers, k = gaps, colocations and choices;

@@ -23,6 +23,8 @@ enum class fault : std::uint8_t {
     clash, ///< overlap: value and other share bytes [begin, end) of pool, and both are alive at position, or
            ///< at step; without these both are given. Buffers: the same; without a position their clocks are
            ///< not ordered. Without bytes: they are pinned so that what is colocated with them overlaps
+    too_close, ///< overlap: value and other are both alive there, and between them lie only the bytes [begin,
+               ///< end) of pool, fewer than its guard. Buffers: the same
     overwritten, ///< overlap: step writes other over bytes [begin, end) of pool, where value lies, which
                  ///< needed_at touches (none: an output); position: of step in `schedule`
 
@@ -37,6 +39,8 @@ enum class fault : std::uint8_t {
                    ///< same
     crosses_block, ///< place: value occupies bytes [begin, end) of pool, which are not in one of its blocks.
                    ///< Buffers: the same
+    in_reserved,   ///< place: value lies at `needed`, and its bytes, or a guard beside them, in the reserved
+                   ///< bytes [begin, end) of pool. Buffers: the same
     over_budget,   ///< place: the result takes end bytes, more than its budget, `needed`
     over_time,     ///< place: the schedule, or the shortest that was found, takes `end`, and `needed` is
                    ///< accepted

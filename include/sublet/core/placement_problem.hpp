@@ -130,7 +130,8 @@ struct placement_problem {
 /// does not fit. The offsets are then those of the lowest placement found, unless pins or parts contradict
 /// each other. checking/check_placement.hpp checks a result; it shares no code with placement.
 struct placement : verdict {
-    /// Why no placement of a pool is lower.
+    /// Why no placement of a pool is lower. Buffers that are live together have the guard of the pool between
+    /// them, and where ranges are reserved, `bytes` is where those end that lie outside of these.
     struct proof {
         /// The kinds of proof that no placement of a pool is lower than `bytes`.
         enum class reason : std::uint8_t {
@@ -143,7 +144,8 @@ struct placement : verdict {
             pin_misaligned, ///< impossible: the pin of `buffers[0]` violates its alignment
             over_block,     ///< impossible: `buffers[0]`, from its pin on, is larger than the largest block
             pins_clash,     ///< impossible: `buffers[0]` and `buffers[1]` are pinned onto each other
-            parts_clash ///< impossible: pins or distances of the colocated `buffers[0]` and `[1]` contradict
+            parts_clash, ///< impossible: pins or distances of the colocated `buffers[0]` and `[1]` contradict
+            pin_reserved ///< impossible: the pin of `buffers[0]` leads into a reserved range
         };
 
         placement::proof::reason kind = placement::proof::reason::nothing; ///< the kind of proof

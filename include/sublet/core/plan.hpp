@@ -9,6 +9,7 @@
 ///     plan_options options{.bytes = sizes, .alignment = 64};
 ///     memory_plan const plan = plan_memory(program, options).plan;
 
+#include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/callables.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/core/internal/value_property.hpp>
@@ -426,6 +427,17 @@ struct memory_plan {
         return buffer_of[v] != no_buffer ? buffers[buffer_of[v]].pool : empty[find_empty(v)].pool;
     }
 
+    /// What the arena of the pool has to be a multiple of: of the alignments of all buffers in it, which are
+    /// their own with that of the pool. 1 if there are none. O(buffers)
+    /// Throws: precondition_error if 64 bits do not hold it.
+    [[nodiscard]] byte_count base_alignment(pool_id pool) const
+    {
+        byte_count all = 1;
+        for (memory_plan::placed_buffer const& b : buffers)
+            if (b.pool == pool) all = detail::combine_alignment(all, b.alignment);
+        return all;
+    }
+
     /// The block of v and its offset there; offset `no_offset` if v has none, or its pool has no blocks.
     [[nodiscard]] memory_plan::place_in_block block_of(value_id v) const
     {
@@ -451,11 +463,19 @@ private:
 ///                                          block 0, of 192 | block 1, of 96  buffer is in both
 struct pool_limits {
     byte_count capacity = no_limit; ///< the most bytes of its arena
-    byte_count alignment = 1;       ///< of every buffer in it: the lcm with the buffer's own
+    byte_count alignment = 1; ///< of every buffer in it: the lcm with its own is that of the buffer in a plan
     /// If the pool needs more bytes it is several allocations, and no buffer crosses a border. place() and
     /// all planners split pools, except for slots, which refuse a pool that does not fit one block, and for
     /// plans of every shape, which refuse a largest block. A pin is an offset in the first block.
     byte_count largest_block = no_limit;
+    /// At least so many bytes lie between two of its buffers that are live together, so that a tool that
+    /// watches them notices a write past the end. The highest buffer needs none behind it. Plans for every
+    /// shape refuse a guard.
+    byte_count guard = 0;
+    /// The bytes [first, second) of each are not for its buffers, nor is a guard beside them; in any order.
+    /// Plans for one order, place(), and plans for control flow keep out of them; other planners refuse
+    /// them, and so does a pool with a largest block.
+    std::vector<std::pair<byte_count, byte_count>> reserved = {};
 };
 
 /// What a planner has to know about the values, the pools and the order of the nodes.

@@ -66,6 +66,8 @@ placement place(placement_problem const& problem, place_options const& options, 
 ///             most bytes live at one position of a round; positions of the result are below the period.
 ///             A pool with a largest block lies in blocks, at the lowest end that is found, and has as few
 ///             of them as there are for that end.
+///             With a guard, two buffers of a pool that are live together are as many bytes apart at all
+///             positions, and so are bounds; a listener hears of heights with one behind the last buffer.
 ///             Stopped, by time or request, before a first placement is complete, the buffers that have no
 ///             offset yet lie one above the other: a placement always exists, and its bound is proved.
 /// Complexity: O(n log n), and what the effort allows, n = buffers, gaps and colocations; O(n) memory. With

@@ -159,8 +159,12 @@ SUBLET_DECL verdict check_concurrent_plan(snapshot const& p, memory_plan const& 
     if (!fact) fact = detail::check_places(required, plan, options);
     auto const positions = position_id::of(detail::larger(p.steps(), std::size_t{1}));
     if (!fact) fact = detail::hold_carried(required, plan, options, positions);
-    if (!fact) return detail::concurrent_checker(p, plan, options.in_place, required, order).clash();
-    fact->schedule = order.cycle;
+    auto clash = [&](detail::plan_requirements const& its) {
+        return detail::concurrent_checker(p, plan, options.in_place, its, order).clash();
+    };
+    if (!fact) fact = clash(required);
+    else fact->schedule = order.cycle;
+    if (!fact) fact = detail::check_guards(required, plan, options, clash);
     return fact;
 }
 

@@ -282,7 +282,11 @@ SUBLET_DECL verdict check_flow_plan(snapshot const& as_made, memory_plan const& 
     if (auto fact = detail::misnamed_view(p, required)) return fact;
     if (auto fact = detail::find_unwritten_read(p, required, ends, flow.allows_undefined)) return fact;
     if (auto fact = detail::check_places(required, plan, in_order)) return fact;
-    return detail::flow_checker(p, plan, required, ends, options).first_fault();
+    auto clash = [&](detail::plan_requirements const& its) {
+        return detail::flow_checker(p, plan, its, ends, options).first_fault();
+    };
+    if (auto fact = clash(required)) return fact;
+    return detail::check_guards(required, plan, options, clash);
 }
 
 } // namespace sublet

@@ -39,6 +39,7 @@ public:
         if (auto fact = wrong_pool()) return fact;
         if (auto fact = misplaced()) return fact;
         if (auto fact = not_colocated()) return fact;
+        if (auto fact = in_reserved()) return fact;
         if (auto fact = clocks_.threads > 1 ? shared_bytes() : clash()) return fact;
         if (auto fact = wrong_height()) return fact;
         if (auto fact = wrong_blocks()) return fact;
@@ -129,6 +130,42 @@ private:
         return std::nullopt;
     }
 
+    /// The first solid part in a reserved range, or closer to one than the guard.
+    std::optional<counterexample> in_reserved() const
+    {
+        for (solid_part const& part : solid_.parts) {
+            if (!is_placed(part.buffer)) continue;
+            pool_limits const its = limits(pool_of(part.buffer));
+            byte_count const origin = placed_.offset[part.buffer] - solid_.above[part.buffer];
+            for (auto const& range : its.reserved) {
+                bool const is_apart = origin + part.begin >= checked_add(range.second, its.guard) ||
+                                      checked_add(origin + part.end, its.guard) <= range.first;
+                if (range.first < range.second && !is_apart)
+                    return counterexample{fault::in_reserved,
+                                          counterexample::buffers{.buffer = part.buffer,
+                                                                  .pool = pool_of(part.buffer),
+                                                                  .begin = range.first,
+                                                                  .end = range.second,
+                                                                  .needed = placed_.offset[part.buffer]}};
+            }
+        }
+        return std::nullopt;
+    }
+
+    /// Two buffers of a pool, of which one begins at `from`, and one that begins below ends at `to`: if they
+    /// share bytes, or are closer than the guard.
+    std::optional<counterexample::buffers> near(buffer_id a, buffer_id b, byte_count from,
+                                                byte_count to) const
+    {
+        pool_id const pool = pool_of(a);
+        if (from >= to && from - to >= limits(pool).guard) return std::nullopt;
+        return counterexample::buffers{.buffer = smaller(a, b),
+                                       .other = larger(a, b),
+                                       .pool = pool,
+                                       .begin = smaller(from, to),
+                                       .end = larger(from, to)};
+    }
+
     std::optional<counterexample> clash() const
     {
         std::vector<sort_key> range_starts, range_ends, by_place;
@@ -162,14 +199,10 @@ private:
                 byte_count const from = larger(begin(incoming), begin(other));
                 byte_count const to = smaller(begin(incoming) + (incoming.end - incoming.begin),
                                               begin(other) + (other.end - other.begin));
-                if (from < to)
-                    return counterexample{fault::clash, counterexample::buffers{
-                                                            .buffer = smaller(incoming.buffer, other.buffer),
-                                                            .other = larger(incoming.buffer, other.buffer),
-                                                            .position = incoming.when.first,
-                                                            .pool = pool_of(incoming.buffer),
-                                                            .begin = from,
-                                                            .end = to}};
+                if (auto fact = near(incoming.buffer, other.buffer, from, to)) {
+                    fact->position = incoming.when.first;
+                    return counterexample{from < to ? fault::clash : fault::too_close, *fact};
+                }
             }
             active.insert(at);
         }
@@ -192,15 +225,12 @@ private:
             std::size_t kept = 0;
             buffer_id const its = next.id;
             for (buffer_id other : below) {
-                if (end(other) <= next.tie) continue;
+                byte_count const to = smaller(end(other), end(its));
+                auto const fact = near(other, its, next.tie, to);
+                if (!fact) continue;
                 below[kept++] = other;
                 if (are_unordered(clocks_, other, its))
-                    return counterexample{fault::clash,
-                                          counterexample::buffers{.buffer = smaller(other, its),
-                                                                  .other = larger(other, its),
-                                                                  .pool = pool,
-                                                                  .begin = next.tie,
-                                                                  .end = smaller(end(other), end(its))}};
+                    return counterexample{next.tie < to ? fault::clash : fault::too_close, *fact};
             }
             below.resize(kept);
             below.push_back(its);

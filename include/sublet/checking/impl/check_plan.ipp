@@ -37,7 +37,9 @@ public:
         if (auto fact = check_places(required_, plan_, options_)) return fact;
         auto const positions = position_id::of(larger(program_.steps(), std::size_t{1}));
         if (auto fact = hold_carried(required_, plan_, options_, positions)) return fact;
-        return clash();
+        if (auto fact = clash(required_)) return fact;
+        return check_guards(required_, plan_, options_,
+                            [this](auto const& guarded) { return clash(guarded); });
     }
 
 private:
@@ -222,7 +224,7 @@ private:
         return overwritten;
     }
 
-    std::optional<counterexample> clash() const
+    std::optional<counterexample> clash(plan_requirements const& required) const
     {
         table<value_id, value_id> const overwritten = overwritten_classes();
         std::vector<sort_key> by_place; // active or not
@@ -249,7 +251,7 @@ private:
         rank_set active(by_place.size());
         auto reaches_into = [&](std::uint32_t below, std::uint32_t above) {
             sort_key const &low = by_place[below], &high = by_place[above];
-            return low.key == high.key && low.tie + required_.bytes[low.id] > high.tie;
+            return low.key == high.key && low.tie + required.bytes[low.id] > high.tie;
         };
         for (position_id at = 0; at != positions; ++at) {
             for (std::uint32_t ended : ends[at])
@@ -259,9 +261,9 @@ private:
                 std::uint32_t const its = rank[incoming], below = active.below(its),
                                     above = active.above(its);
                 if (below != active.none && reaches_into(below, its))
-                    return shared_bytes(by_place[below].id, incoming);
+                    return shared_bytes(required, by_place[below].id, incoming);
                 if (above != active.none && reaches_into(its, above))
-                    return shared_bytes(by_place[above].id, incoming);
+                    return shared_bytes(required, by_place[above].id, incoming);
                 active.insert(its);
             }
             // In-place results come last: others that start here are compared with the operand.
@@ -274,9 +276,10 @@ private:
         return std::nullopt;
     }
 
-    std::optional<counterexample> shared_bytes(value_id active, value_id incoming) const
+    std::optional<counterexample> shared_bytes(plan_requirements const& required, value_id active,
+                                               value_id incoming) const
     {
-        auto const [begin, end] = overlap(required_, plan_, active, incoming);
+        auto const [begin, end] = overlap(required, plan_, active, incoming);
         if (begin >= end) return std::nullopt;
         return counterexample{fault::clash,
                               counterexample::overlap{.value = smaller(active, incoming),

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace sublet::detail {
@@ -22,10 +23,10 @@ namespace sublet::detail {
 class proof_checker {
 public:
     proof_checker(placement_problem const& problem, placement const& placed, pool_id pool)
-        : clocks_(problem.clocks), placed_(placed), pool_(pool), proof_(placed.pools[pool].proof),
-          problem_(with_pairs(without_clocks(problem))),
+        : given_(problem), clocks_(problem.clocks), placed_(placed), pool_(pool),
+          proof_(placed.pools[pool].proof), problem_(with_pairs(without_clocks(problem))),
           limits_(pool < problem.pools.size() ? problem.pools[pool] : pool_limits{}),
-          solid_(solid_parts_of(problem_)), allowed_(allowed_pools_of(problem_, solid_.root))
+          solid_(with_guards(solid_parts_of(problem_))), allowed_(allowed_pools_of(problem_, solid_.root))
     {
     }
 
@@ -73,12 +74,99 @@ private:
         return problem;
     }
 
+    /// The bytes that must be free of others, which are a guard more.
+    solid_parts with_guards(solid_parts solid) const
+    {
+        for (solid_part& p : solid.parts)
+            if (pool_of(p.buffer) == pool_) p.end += limits_.guard;
+        return solid;
+    }
+    /// What bytes with guards behind them take at least: the highest needs none.
+    byte_count without_last_guard(byte_count bytes) const { return bytes - smaller(bytes, limits_.guard); }
+    /// The same where they lie outside of the reserved ranges: as many are free below the end.
+    byte_count least_end(byte_count bytes) const
+    {
+        byte_count end = bytes;
+        std::vector<std::pair<byte_count, byte_count>> ranges = limits_.reserved;
+        std::sort(ranges.begin(), ranges.end());
+        byte_count above = 0; // the end of the ranges so far
+        for (auto range : ranges) {
+            if (range.first >= range.second || bytes == 0) continue;
+            range.second = checked_add(range.second, limits_.guard);
+            if (end <= larger(range.first, above)) break;
+            if (range.second > above) end = checked_add(end, range.second - larger(range.first, above));
+            above = larger(above, range.second);
+        }
+        return without_last_guard(end);
+    }
+    /// The problem in which reserved ranges are pinned buffers, which live always, as far as they are below
+    /// the bound; and the same proof there.
+    bool has_no_stacking_around()
+    {
+        placement_problem around = given_;
+        placement placed = placed_;
+        placement::proof& proof = placed.pools[pool_].proof;
+        around.pools[pool_].reserved.clear();
+        around.pools[pool_].alignment = 1;
+        position_id last = 1;
+        std::uint32_t end = 1;
+        for (std::uint32_t counter : around.clocks.end) end = larger(end, counter);
+        for (buffer_id b = 0; b != given_.buffers.size(); ++b) {
+            last = larger(last, given_.buffers[b].life.last);
+            if (pool_of(b) != pool_) continue;
+            byte_count& alignment = around.buffers[b].alignment;
+            alignment = combine_alignment(alignment, limits_.alignment);
+        }
+        if (around.period != 0) last = position_id{around.period};
+        std::vector<std::pair<byte_count, byte_count>> ranges = limits_.reserved;
+        std::sort(ranges.begin(), ranges.end());
+        for (auto range :
+             ranges) { // a guard apart, as buffers are: nothing fits between those that are closer
+            range.second = smaller(range.second, proof.bytes - smaller(proof.bytes, byte_count{1}));
+            if (range.first >= range.second) continue;
+            if (around.buffers.size() != given_.buffers.size()) {
+                placement_problem::buffer& below = around.buffers.back();
+                if (range.first <= checked_add(below.pinned + below.size, limits_.guard)) {
+                    below.size = larger(below.size, range.second - below.pinned);
+                    continue;
+                }
+            }
+            proof.buffers.push_back(buffer_id::of(around.buffers.size()));
+            around.buffers.push_back({.life = {0, last},
+                                      .size = range.second - range.first,
+                                      .pool = pool_,
+                                      .pinned = range.first});
+            if (!placed.pool_of.empty()) placed.pool_of.push_back(pool_);
+            for (std::uint32_t t = 0; t != around.clocks.threads; ++t) {
+                around.clocks.begin.push_back(0);
+                around.clocks.end.push_back(end);
+            }
+        }
+        proof_checker its(around, placed, pool_);
+        bool const holds = its.has_no_stacking();
+        finding_ = its.finding_;
+        found_ = its.found_;
+        return holds;
+    }
+    bool is_pin_reserved() const
+    {
+        rigid_group const g = enumerator_.group_of(solid_.root[proof_.buffers[0]]);
+        bool is_in = false;
+        for (solid_part const& p : g.parts) // with their guards
+            for (auto const& range : limits_.reserved)
+                is_in = is_in || (g.pin != rigid_group::nowhere && range.first < range.second &&
+                                  static_cast<byte_count>(g.pin) + p.begin < range.second + limits_.guard &&
+                                  range.first < static_cast<byte_count>(g.pin) + p.end);
+        return is_in;
+    }
+
     bool is_infeasibility() const
     {
         return proof_.kind == placement::proof::reason::pin_misaligned ||
                proof_.kind == placement::proof::reason::over_block ||
                proof_.kind == placement::proof::reason::pins_clash ||
-               proof_.kind == placement::proof::reason::parts_clash;
+               proof_.kind == placement::proof::reason::parts_clash ||
+               proof_.kind == placement::proof::reason::pin_reserved;
     }
     verdict examine()
     {
@@ -169,7 +257,8 @@ private:
         std::size_t least = 0;
         if (proof_.kind == placement::proof::reason::top_of_pin ||
             proof_.kind == placement::proof::reason::over_block ||
-            proof_.kind == placement::proof::reason::pin_misaligned)
+            proof_.kind == placement::proof::reason::pin_misaligned ||
+            proof_.kind == placement::proof::reason::pin_reserved)
             least = 1;
         if (proof_.kind == placement::proof::reason::pins_clash ||
             proof_.kind == placement::proof::reason::parts_clash)
@@ -189,15 +278,17 @@ private:
         switch (proof_.kind) {
         case placement::proof::reason::nothing: return proof_.bytes == 0;
         case placement::proof::reason::live_bytes:
-            found_ = clocks_.threads > 1 ? bytes_at_counter() : live_bytes_;
+            found_ = least_end(clocks_.threads > 1 ? bytes_at_counter() : live_bytes_);
             return found_ == proof_.bytes;
         case placement::proof::reason::antichain: return is_antichain();
         case placement::proof::reason::top_of_pin: return check_top_of_pin();
-        case placement::proof::reason::exhausted: return has_no_stacking();
+        case placement::proof::reason::exhausted:
+            return limits_.reserved.empty() ? has_no_stacking() : has_no_stacking_around();
         case placement::proof::reason::given: return true;
         case placement::proof::reason::over_block: return is_over_block();
         case placement::proof::reason::pin_misaligned: return is_misaligned(proof_.buffers[0]);
         case placement::proof::reason::pins_clash: return do_pins_clash();
+        case placement::proof::reason::pin_reserved: return is_pin_reserved();
         case placement::proof::reason::parts_clash:
             return are_incompatible(proof_.buffers[0], proof_.buffers[1]);
         }
@@ -236,8 +327,9 @@ private:
         std::size_t const threads = clocks_.threads;
         for (buffer_id b = 0; b != problem_.buffers.size() && proof_.thread < threads; ++b)
             if (std::size_t const i = b * threads + proof_.thread;
-                counts(b) && clocks_.begin[i] <= proof_.position && proof_.position < clocks_.end[i])
-                bytes = checked_add(bytes, problem_.buffers[b].size);
+                counts(b) && clocks_.begin[i] <= proof_.position && proof_.position < clocks_.end[i] &&
+                problem_.buffers[b].size != 0)
+                bytes = checked_add(bytes, checked_add(problem_.buffers[b].size, limits_.guard));
         return bytes;
     }
     bool is_antichain()
@@ -245,10 +337,11 @@ private:
         std::vector<buffer_id> const& all = proof_.buffers;
         for (std::size_t i = 0; i != all.size(); ++i) {
             if (clocks_.threads == 0) return false;
-            found_ = checked_add(found_, problem_.buffers[all[i]].size);
+            found_ = checked_add(found_, checked_add(problem_.buffers[all[i]].size, limits_.guard));
             for (std::size_t j = 0; j != i; ++j)
                 if (all[i] == all[j] || !are_unordered(clocks_, all[i], all[j])) return false;
         }
+        found_ = least_end(found_);
         return found_ == proof_.bytes;
     }
 
@@ -364,20 +457,23 @@ private:
         sort_ascending(common);
         common.erase(std::unique(common.begin(), common.end()), common.end());
         for (position_id at : common) {
-            std::int64_t const lower = enumerator_.find_below_at(at, proof_.bytes, groups);
+            byte_count const most =
+                proof_.bytes > no_limit - limits_.guard ? no_limit : proof_.bytes + limits_.guard;
+            std::int64_t const lower = enumerator_.find_below_at(at, most, groups);
             if (enumerator_.hit_limit()) break;
             if (lower == rigid_group::nowhere) {
                 finding_ = finding::proved;
                 return true;
             }
             if (are_rectangles) {
-                found_ = static_cast<byte_count>(lower);
+                found_ = without_last_guard(static_cast<byte_count>(lower));
                 return false;
             }
         }
         return true;
     }
 
+    placement_problem const& given_;
     placement_problem::clock_table const& clocks_;
     placement const& placed_;
     pool_id const pool_;

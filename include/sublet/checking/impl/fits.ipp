@@ -32,7 +32,8 @@ SUBLET_DECL std::optional<std::vector<node_id>> order_without_others(std::vector
 }
 
 /// Gives the buffers of the program that `required` describes the places that they have in `plan`.
-SUBLET_DECL void keep_places(memory_plan const& plan, plan_requirements const& required, memory_plan& kept)
+SUBLET_DECL void keep_places(memory_plan const& plan, plan_requirements const& required,
+                             table<pool_id, pool_limits> const& pools, memory_plan& kept)
 {
     std::size_t const values = required.root.size();
     table<buffer_id, buffer_id> number(plan.buffers.size(), no_buffer); // of the plan: in `kept`
@@ -54,7 +55,7 @@ SUBLET_DECL void keep_places(memory_plan const& plan, plan_requirements const& r
             one.root = r;
             one.life = required.life[r];
             one.size = required.bytes[r];
-            one.alignment = 1;
+            one.alignment = one.pool < pools.size() ? pools[one.pool].alignment : 1;
             one.offset = plan.offset_of(r);
             kept.buffer_of[r] = buffer_id::of(kept.buffers.size());
             if (is_first_byte) number[from] = kept.buffer_of[r];
@@ -115,7 +116,7 @@ SUBLET_DECL fitted_plan fits(memory_plan const& plan, snapshot const& p, plan_op
     kept.blocks = plan.blocks;
     for (handoff h : plan.handoffs)
         if (h.from < p.steps() && h.to < p.steps()) kept.handoffs.push_back(h);
-    detail::keep_places(plan, detail::derive_requirements(p, options), kept);
+    detail::keep_places(plan, detail::derive_requirements(p, options), options.pools, kept);
     switch (plan.valid_for) {
     case program_reading::sequential: result.refute(check_plan(p, kept, options)); break;
     case program_reading::concurrent: result.refute(check_concurrent_plan(p, kept, options)); break;

@@ -277,6 +277,31 @@ misplaced_in_blocks(plan_requirements const& required, memory_plan const& plan, 
     return std::nullopt;
 }
 
+/// The first class in a reserved range, or closer to one than the guard.
+SUBLET_DECL std::optional<counterexample> reserved_place(plan_requirements const& required,
+                                                         memory_plan const& plan, plan_options const& options)
+{
+    bool is_any = false;
+    for (pool_limits const& pool : options.pools) is_any = is_any || !pool.reserved.empty();
+    for (value_id v = 0; is_any && v != plan.buffer_of.size(); ++v) {
+        if (required.root[v] != v || !required.is_planned(v)) continue; // views lie within
+        auto const [pool, offset] = place_of(plan, v);
+        if (pool >= options.pools.size()) continue;
+        byte_count const guard = options.pools[pool].guard;
+        for (auto const& range : options.pools[pool].reserved) {
+            if (range.first >= range.second) continue;
+            bool const is_above = offset >= range.second && offset - range.second >= guard;
+            byte_count const end = offset + required.bytes[v];
+            if (is_above || (end <= range.first && range.first - end >= guard)) continue;
+            return counterexample{
+                fault::in_reserved,
+                counterexample::place{
+                    .value = v, .pool = pool, .begin = range.first, .end = range.second, .needed = offset}};
+        }
+    }
+    return std::nullopt;
+}
+
 SUBLET_DECL std::optional<counterexample> check_places(plan_requirements const& required,
                                                        memory_plan const& plan, plan_options const& options)
 {
@@ -284,6 +309,7 @@ SUBLET_DECL std::optional<counterexample> check_places(plan_requirements const& 
     if (auto fact = unlike_root(required, options)) return fact;
     if (auto fact = wrong_storage(required, plan)) return fact;
     if (auto fact = misplaced(required, plan, options)) return fact;
+    if (auto fact = reserved_place(required, plan, options)) return fact;
     for (pool_id pool = 0; pool != plan.arena_bytes.size() && pool != options.pools.size(); ++pool) {
         byte_count const has = plan.arena_bytes[pool], capacity = options.pools[pool].capacity;
         if (has > capacity)
@@ -349,6 +375,41 @@ SUBLET_DECL std::optional<counterexample> hold_carried(plan_requirements& requir
         }
     }
     return std::nullopt;
+}
+
+// --- check neighbours ------------------------------------------------------------------------------------
+
+SUBLET_DECL bool has_guard(plan_options const& options)
+{
+    for (pool_limits const& pool : options.pools)
+        if (pool.guard != 0) return true;
+    return false;
+}
+
+SUBLET_DECL plan_requirements with_guards(plan_requirements required, memory_plan const& plan,
+                                          plan_options const& options)
+{
+    for (value_id v = 0; v != required.root.size(); ++v) {
+        if (required.root[v] != v || !required.is_planned(v)) continue;
+        pool_id const pool = place_of(plan, v).pool;
+        if (pool < options.pools.size())
+            required.bytes[v] = checked_add(required.bytes[v], options.pools[pool].guard);
+    }
+    return required;
+}
+
+SUBLET_DECL counterexample too_close(counterexample fact, plan_requirements const& required,
+                                     memory_plan const& plan)
+{
+    auto const* const both = fact.as<counterexample::overlap>();
+    if (both == nullptr) return fact;
+    counterexample::overlap its = *both;
+    common_bytes const apart = overlap(required, plan, required.root[its.value], required.root[its.other]);
+    its.begin = apart.end; // of the lower one
+    its.end = apart.begin;
+    fact.what = fault::too_close;
+    fact.of = its;
+    return fact;
 }
 
 } // namespace sublet::detail

@@ -102,8 +102,8 @@ std::optional<counterexample> misplaced(plan_requirements const& required, memor
 /// Requires:   the plan has an entry for each value, each with a valid buffer or none.
 /// Ensures:    the first fault in this order: by value, a view that is too large; by value, storage that is
 ///             missing or needless; by value, a misplaced view, a wrong pool, a bad alignment, a missed pin,
-///             the end of the arena; by pool, its capacity; by pool, its blocks.
-/// Complexity: O(values + pools).
+///             the end of the arena; by value, a reserved range; by pool, its capacity; by pool, its blocks.
+/// Complexity: O(values + pools), and of each value the reserved ranges of its pool.
 [[nodiscard]] std::optional<counterexample>
 check_places(plan_requirements const& required, memory_plan const& plan, plan_options const& options);
 
@@ -117,6 +117,32 @@ check_places(plan_requirements const& required, memory_plan const& plan, plan_op
 /// Throws:     precondition_error for what plan_options::carried does not allow.
 [[nodiscard]] std::optional<counterexample> hold_carried(plan_requirements& required, memory_plan const& plan,
                                                          plan_options const& options, position_id positions);
+
+// --- check neighbours ------------------------------------------------------------------------------------
+
+/// Whether a pool of these has a guard.
+[[nodiscard]] bool has_guard(plan_options const& options);
+
+/// The same requirements, with the guard of its pool behind each planned class.
+[[nodiscard]] plan_requirements with_guards(plan_requirements required, memory_plan const& plan,
+                                            plan_options const& options);
+
+/// A fault of classes with guards as one of the classes themselves: they are too close.
+[[nodiscard]] counterexample too_close(counterexample fact, plan_requirements const& required,
+                                       memory_plan const& plan);
+
+/// Of a plan in which no classes clash, whether none are closer than a guard: `clash` compares them again,
+/// with requirements in which their guards lie behind them. What a step may overwrite in place may lie there
+/// then, too.
+template <class Clash>
+std::optional<counterexample> check_guards(plan_requirements const& required, memory_plan const& plan,
+                                           plan_options const& options, Clash clash)
+{
+    if (!has_guard(options)) return std::nullopt;
+    std::optional<counterexample> const fact = clash(with_guards(required, plan, options));
+    if (!fact) return fact;
+    return too_close(*fact, required, plan);
+}
 
 } // namespace sublet::detail
 

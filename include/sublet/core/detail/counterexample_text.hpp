@@ -98,6 +98,16 @@ private:
     {
         if (why_.what == fault::overwritten) return overwrite(o);
         values(o.value, o.other);
+        if (why_.what == fault::too_close) {
+            if (o.position != no_position || o.step != no_step) {
+                out_ << " are both alive at ";
+                at(o.position, o.step);
+                out_ << ", and ";
+            } else {
+                out_ << " may be alive together, and ";
+            }
+            return too_close(o.begin, o.end, o.pool);
+        }
         if (o.begin == o.end && why_.at_shape) {
             if (o.position == no_position) out_ << " are both alive in some schedule";
             else out_ << " are both alive at position " << o.position;
@@ -116,6 +126,11 @@ private:
         }
         out_ << " and share ";
         bytes(o.begin, o.end, o.pool);
+    }
+    void too_close(byte_count begin, byte_count end, pool_id pool)
+    {
+        out_ << "only " << end - begin << ' ' << out_.units() << " of pool " << pool
+             << " lie between them, fewer than its guard";
     }
     void overwrite(typename Why::overlap const& o)
     {
@@ -199,6 +214,11 @@ private:
             out_ << " occupies ";
             bytes(begin, end, pool);
             out_ << ", which are not in one of its blocks";
+            return;
+        case fault::in_reserved:
+            out_ << " lies at offset " << needed << " of pool " << pool << ", in or too close to ";
+            bytes(begin, end);
+            out_ << ", which are reserved";
             return;
         case fault::wrong_pool:
             if (needed != 0) out_ << " lies in pool " << pool << ", which is none of its choices";
@@ -470,6 +490,11 @@ private:
         case fault::wrong_movement:
             out_ << b.end << " bytes have moved, and they are given as " << b.needed;
             return;
+        case fault::too_close:
+            out_ << "buffers " << b.buffer << " and " << b.other;
+            if (b.position == no_position) out_ << " are not ordered by their clocks, and ";
+            else out_ << " are both alive at position " << b.position << ", and ";
+            return too_close(b.begin, b.end, b.pool);
         case fault::clash:
             out_ << "buffers " << b.buffer << " and " << b.other;
             if (b.begin == b.end) {

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <utility>
 
 namespace sublet::detail {
 
@@ -64,6 +65,10 @@ SUBLET_COLD_DECL std::optional<counterexample> why_not_placed(placement_problem 
         if (problem.clocks.threads == 0) its.position = larger(a.life.first, b.life.first);
         its.begin = larger(a.pinned, b.pinned);
         its.end = smaller(a.pinned + a.size, b.pinned + b.size);
+        if (its.begin >= its.end && its.begin - its.end < limits.guard) {
+            std::swap(its.begin, its.end);
+            return refuse(fault::too_close);
+        }
         if (its.begin >= its.end) { // what is colocated with them overlaps
             its.begin = its.end = 0;
             its.position = no_position;
@@ -71,6 +76,15 @@ SUBLET_COLD_DECL std::optional<counterexample> why_not_placed(placement_problem 
         return refuse(fault::clash);
     }
     case placement::proof::reason::parts_clash: return refuse(fault::unplaceable_parts);
+    case placement::proof::reason::pin_reserved:
+        its.needed = problem.buffers[its.buffer].pinned;
+        for (auto const& range : limits.reserved) // the lowest above the pin, where it or a part of it lies
+            if (range.first < range.second && its.needed < range.second + limits.guard &&
+                (its.end == 0 || range.first < its.begin)) {
+                its.begin = range.first;
+                its.end = range.second;
+            }
+        return refuse(fault::in_reserved);
     default: break;
     }
     its = {.pool = placed.pool, .end = pool.height, .needed = limits.capacity};

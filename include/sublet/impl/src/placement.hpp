@@ -37,6 +37,7 @@
 #include <sublet/placement/impl/replan.ipp>
 #include <sublet/placement/impl/sections.ipp>
 #include <sublet/placement/impl/shapes.ipp>
+#include <sublet/placement/impl/spacing.ipp>
 #include <sublet/placement/impl/stack_buffers.ipp>
 #include <sublet/placement/impl/stack_slots.ipp>
 #include <sublet/placement/impl/timed_control.ipp>

@@ -13,6 +13,7 @@
 #include <sublet/placement/detail/pack_few.hpp>
 #include <sublet/placement/detail/search_control.hpp>
 #include <sublet/placement/detail/shapes.hpp>
+#include <sublet/placement/internal/spacing.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -88,11 +89,38 @@ placement::pool_result pack_pool(placement_problem const& problem, std::vector<b
     return close_pool(pool, limits, objective, offset, control, best);
 }
 
+/// The same for a pool with reserved ranges. `pack` also gets the capacity.
+template <class Pack>
+placement::pool_result pack_around(placement_problem const& problem, std::vector<buffer_id> const& members,
+                                   pool_id pool, placement::objective objective,
+                                   table<buffer_id, byte_count>& offset, search_control& control,
+                                   std::size_t left, std::size_t phases, Pack const& pack)
+{
+    std::size_t const given = problem.buffers.size();
+    packed_around known = begin_around(problem.pools[pool]);
+    while (!known.is_done) {
+        placement_problem const around = around_reserved(problem, pool, known.limit);
+        pool_limits limits = around.pools[pool];
+        limits.capacity = smaller(limits.capacity, known.limit);
+        table<buffer_id, byte_count> at(around.buffers.size(), no_offset);
+        placement::pool_result now = pack_pool(
+            around, with_reserved(members, given, around), limits, objective, at, control, left, phases,
+            [&](placement_shapes const& shapes, placement_bound const& bound, placement::pool_result& out,
+                std::size_t parts) { return pack(shapes, bound, limits.capacity, out, parts); });
+        known.take(problem, around, pool, objective, std::move(now), at, offset);
+    }
+    return std::move(known.result);
+}
+
 /// `takes_few`: `pack` would begin with first_packing(), and nothing is told of that or stops it.
+// NOLINTNEXTLINE(misc-no-recursion): once, without rules between neighbours
 template <class Pack>
 placement pack_pools(placement_problem const& problem, placement::objective objective,
                      search_control& control, std::size_t phases, Pack pack, bool takes_few = false)
 {
+    if (has_spacing(problem))
+        return without_spacing(problem,
+                               pack_pools(spaced(problem), objective, control, phases, pack, takes_few));
     pool_members const members = members_by_pool(problem);
     placement result;
     result.offset.assign(problem.buffers.size(), no_offset);
@@ -102,6 +130,12 @@ placement pack_pools(placement_problem const& problem, placement::objective obje
     for (pool_id pool = 0; pool + std::size_t{1} != members.first.size(); ++pool) {
         bool const is_empty = members.first[pool] == members.first[pool + 1];
         pool_limits const limits = limits_of(problem, pool);
+        std::size_t const share = is_empty ? 0 : left--;
+        if (!limits.reserved.empty()) {
+            result.pools.push_back(pack_around(problem, members.of(pool), pool, objective, result.offset,
+                                               control, share, phases, pack));
+            continue;
+        }
         if (takes_few) {
             placement::pool_result few;
             if (pack_few(problem, members.span_of(pool), limits, objective, result.offset, few)) {
@@ -110,8 +144,7 @@ placement pack_pools(placement_problem const& problem, placement::objective obje
             }
         }
         result.pools.push_back(pack_pool(
-            problem, members.of(pool), limits, objective, result.offset, control, is_empty ? 0 : left--,
-            phases,
+            problem, members.of(pool), limits, objective, result.offset, control, share, phases,
             [&](placement_shapes const& shapes, placement_bound const& bound, placement::pool_result& out,
                 std::size_t parts) { return pack(shapes, bound, limits.capacity, out, parts); }));
         for (memory_plan::block& block : result.pools.back().blocks) block.pool = pool;

@@ -12,6 +12,7 @@
 #include <sublet/placement/detail/pools.hpp>
 #include <sublet/placement/detail/proofs.hpp>
 #include <sublet/placement/internal/choose_pools.hpp>
+#include <sublet/placement/internal/spacing.hpp>
 
 #include <bit>
 #include <span>
@@ -255,6 +256,13 @@ SUBLET_COLD_DECL void lower_loads(pool_assignment_state& all, step_poll const& p
     }
 }
 
+/// As spaced(), with every buffer in the pool.
+SUBLET_COLD_DECL placement_problem spaced_in(placement_problem problem, pool_id pool)
+{
+    for (placement_problem::buffer& b : problem.buffers) b.pool = pool;
+    return spaced(problem);
+}
+
 SUBLET_COLD_DECL placement::pool_result try_pool(placement_problem const& problem,
                                                  pool_assignment_state const& all, pool_id pool,
                                                  pack_options options, search_control& control,
@@ -265,11 +273,23 @@ SUBLET_COLD_DECL placement::pool_result try_pool(placement_problem const& proble
         if (all.pool(all.candidates.storage_of[b]) == pool) members.push_back(b);
     options.objective = placement::objective::fit;
     options.visits /= 16, options.improve_visits /= 16, options.nodes /= 16;
-    pool_limits const limits = limits_of(problem, pool);
-    return pack_pool(
-        problem, members, limits, options.objective, offset, control, 0, 1,
+    bool const has_reserved = !limits_of(problem, pool).reserved.empty();
+    placement_problem apart;
+    if (has_spacing(problem) || has_reserved) apart = spaced_in(problem, pool);
+    if (has_reserved) {
+        apart = around_reserved(std::move(apart), pool, apart.pools[pool].capacity);
+        members = with_reserved(std::move(members), problem.buffers.size(), apart);
+        offset.resize(apart.buffers.size(), no_offset);
+    }
+    placement_problem const& own = apart.pools.empty() ? problem : apart;
+    pool_limits const limits = limits_of(own, pool);
+    placement::pool_result result = pack_pool(
+        own, members, limits, options.objective, offset, control, 0, 1,
         [&](placement_shapes const& shapes, placement_bound const& bound, placement::pool_result& out,
             std::size_t) { return pack_shapes(shapes, bound, limits.capacity, options, control, out); });
+    result.proof.buffers = without_reserved(result.proof.buffers, problem.buffers.size());
+    remove_guard(limits_of(problem, pool).guard, result);
+    return result;
 }
 
 SUBLET_COLD_DECL bool fit_capacities(placement_problem const& problem, pool_assignment_state& all,
@@ -337,10 +357,15 @@ SUBLET_COLD_DECL bool place_greedily(placement_problem const& problem, pool_assi
                                      step_poll const& poll)
 {
     std::vector<buffer_id> const members = all_buffers(problem);
-    table<pool_id, placement_shapes> shapes; // alignments differ
+    table<pool_id, placement_shapes> shapes; // alignments and guards differ
+    table<pool_id, byte_count> capacity;
     table<pool_id, placed_pieces> placed;
     for (pool_id pool = 0; pool != all.capacity.size(); ++pool) {
-        shapes.push_back(shapes_of(problem, members, limits_of(problem, pool), poll));
+        placement_problem const apart = has_spacing(problem) ? spaced_in(problem, pool) : placement_problem{};
+        placement_problem const& own = has_spacing(problem) ? apart : problem;
+        shapes.push_back(shapes_of(own, members, limits_of(own, pool), poll));
+        capacity.push_back(
+            smaller(with_guard(all.capacity[pool], limits_of(problem, pool).guard), no_limit - 1));
         if (poll.has_stopped()) return false;
         placed.push_back(placed_pieces(shapes.back()));
         if (shapes.back().fault != shape_fault::none) return false;
@@ -358,11 +383,10 @@ SUBLET_COLD_DECL bool place_greedily(placement_problem const& problem, pool_assi
         for (std::uint32_t c = 0; c != all.candidates.count(k) && at == no_offset; ++c) {
             pool_id const pool = all.candidates.at(k, c).pool;
             placement_shape const& shape = shapes[pool].shapes[o.id];
-            byte_count const capacity = smaller(all.capacity[pool], no_limit - 1);
-            byte_count const pinned = shape.pinned;
-            if (shape.size > capacity || (pinned != no_offset && pinned > capacity - shape.size)) continue;
+            byte_count const most = capacity[pool], pinned = shape.pinned;
+            if (shape.size > most || (pinned != no_offset && pinned > most - shape.size)) continue;
             at = placed[pool].free_origin(shapes[pool], o.id, pinned == no_offset ? 0 : pinned,
-                                          pinned == no_offset ? capacity - shape.size : pinned);
+                                          pinned == no_offset ? most - shape.size : pinned);
             if (at == no_offset) continue;
             placed[pool].insert(shapes[pool], o.id, at);
             all.move(k, c);

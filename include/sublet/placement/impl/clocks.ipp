@@ -8,6 +8,7 @@
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/clocks.hpp>
 #include <sublet/placement/internal/place_concurrently.hpp>
+#include <sublet/placement/internal/spacing.hpp>
 
 #include <algorithm>
 #include <span>
@@ -277,6 +278,9 @@ SUBLET_DECL positioned_clocks positions_of_clocks(placement_problem const& probl
     std::size_t const classes = first_of.size();
     first_of.push_back(static_cast<std::uint32_t>(n));
 
+    placement_problem const apart = has_spacing(problem) ? spaced(problem) : placement_problem{};
+    placement_problem const& own = has_spacing(problem) ? apart : problem;
+
     // The sets that are bounds are positions of the last class among their members.
     table<position_id, std::vector<conflicting_set>> bounds(classes);
     result.peaks.resize(pool_count(problem));
@@ -284,13 +288,14 @@ SUBLET_DECL positioned_clocks positions_of_clocks(placement_problem const& probl
     for (buffer_id b : order) in_pool[buffers[b].pool].push_back(b);
     for (pool_id pool = 0; pool != in_pool.size(); ++pool) {
         std::vector<buffer_id> const& members = in_pool[pool];
-        positioned_clocks::pool_peak& peak = result.peaks[pool] = thread_peak(problem, clocks, members);
+        positioned_clocks::pool_peak& peak = result.peaks[pool] = thread_peak(own, clocks, members);
         std::vector<buffer_id> heaviest;
         byte_count total = 0; // must fit 64 bits, for the flow
-        for (buffer_id b : members) total = checked_add(total, buffers[b].size);
+        for (buffer_id b : members) total = checked_add(total, own.buffers[b].size);
         if (members.size() <= max_antichain_buffers)
-            heaviest = clock_antichain(problem, clocks, members).members();
+            heaviest = clock_antichain(own, clocks, members).members();
         peak.has_antichain = !heaviest.empty();
+        peak.bytes = least_height(limits_of(problem, pool), peak.bytes);
         if (heaviest.empty())
             for (buffer_id b : members)
                 if (clocks.begin(b)[peak.thread] <= peak.counter && peak.counter < clocks.end(b)[peak.thread])
@@ -419,8 +424,9 @@ SUBLET_DECL void positioned_clocks::lower(placement& placed, placement::objectiv
         placement::pool_result const& pool = placed.pools[p];
         bool const can_be_lower =
             pool.status == placement::outcome::feasible || pool.status == placement::outcome::limit;
-        if (limits_of(problem, p).largest_block != no_limit) {
-            how.bounds.push_back(no_limit); // no borders there
+        bool const has_reserved = !limits_of(problem, p).reserved.empty();
+        if (limits_of(problem, p).largest_block != no_limit || has_reserved) {
+            how.bounds.push_back(no_limit); // no borders there, and no ranges
             continue;
         }
         byte_count const goal =
@@ -466,6 +472,7 @@ SUBLET_DECL void positioned_clocks::name_proofs(placement& placed,
         placement::pool_result& out = placed.pools[pool];
         out.peak_position = 0;
         if (out.proof.kind != placement::proof::reason::live_bytes) continue;
+        pool_limits const limits = limits_of(problem, pool);
         position_id const position = std::exchange(out.proof.position, position_id{0});
         for (bool is_forced : {false, true}) {
             out.proof.buffers.clear();
@@ -474,8 +481,9 @@ SUBLET_DECL void positioned_clocks::name_proofs(placement& placed,
                 pool_id const where = placed.pool_of.empty() ? problem.buffers[b].pool : placed.pool_of[b];
                 if (where != pool || (is_forced && !has_choice.empty() && has_choice[b] != 0)) continue;
                 out.proof.buffers.push_back(b);
-                bytes += problem.buffers[b].size;
+                bytes += problem.buffers[b].size + limits.guard;
             }
+            bytes = least_height(limits, bytes);
             if (bytes == out.proof.bytes) break;
         }
         out.proof.kind = placement::proof::reason::antichain;

@@ -16,6 +16,7 @@
 #include <sublet/placement/detail/timed_control.hpp>
 #include <sublet/placement/internal/choose_pools.hpp>
 #include <sublet/placement/internal/pack.hpp>
+#include <sublet/placement/internal/spacing.hpp>
 #include <sublet/placement/place.hpp>
 
 #include <cstddef>
@@ -34,9 +35,24 @@ SUBLET_DECL pack_options budgets_of(place_options const& options)
 }
 
 /// Minimises the buffers that prove a bound found by search; its node budget is that of a search.
+// NOLINTNEXTLINE(misc-no-recursion): once, without rules between neighbours
 SUBLET_DECL void minimize_proof(placement_problem const& problem, pool_id pool, pack_options const& budgets,
                                 search_control& control, placement::proof& proof)
 {
+    if (byte_count const guard = limits_of(problem, pool).guard; guard != 0) {
+        proof.bytes += guard;
+        minimize_proof(spaced(problem), pool, budgets, control, proof);
+        proof.bytes -= guard;
+        return;
+    }
+    if (!limits_of(problem, pool).reserved.empty()) {
+        std::size_t const given = problem.buffers.size();
+        placement_problem const around = around_reserved(problem, pool, proof.bytes - 1);
+        proof.buffers = with_reserved(std::move(proof.buffers), given, around);
+        minimize_proof(around, pool, budgets, control, proof);
+        proof.buffers = without_reserved(proof.buffers, given);
+        return;
+    }
     step_poll const poll(control);
     placement_shapes const shapes = shapes_of(problem, proof.buffers, limits_of(problem, pool), poll);
     if (poll.has_stopped()) return;

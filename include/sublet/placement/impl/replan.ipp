@@ -44,11 +44,19 @@ SUBLET_DECL placement replan(placement_problem const& problem, table<buffer_id, 
                        "sublet: buffer % is kept, but has no previous offset or is pinned elsewhere", b);
         pinned = previous[b];
     }
+    std::size_t ranges = 0; // which are buffers behind the others
+    for (pool_limits const& pool : problem.pools) ranges = larger(ranges, pool.reserved.size());
+    table<buffer_id, byte_count> longer;
+    if (ranges != 0) {
+        longer = previous;
+        longer.resize(buffers + ranges, no_offset);
+    }
+    table<buffer_id, byte_count> const& former = ranges != 0 ? longer : previous;
     placement result = pack_pools(kept, options.objective, control, 2,
                                   [&](auto const& shapes, auto const& bound, byte_count capacity,
                                       placement::pool_result& out, std::size_t parts) {
-                                      return pack_near(shapes, old_placement_of(shapes, kept, previous),
-                                                       bound, capacity, options, control, out, parts);
+                                      return pack_near(shapes, old_placement_of(shapes, kept, former), bound,
+                                                       capacity, options, control, out, parts);
                                   });
     for (buffer_id b = 0; b != buffers; ++b)
         if (previous[b] != no_offset && result.offset[b] != no_offset && result.offset[b] != previous[b])

@@ -6,6 +6,7 @@
 #include <sublet/core/internal/placement_outcome.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
+#include <sublet/placement/internal/spacing.hpp>
 #include <sublet/placement/internal/stack_slots.hpp>
 
 namespace sublet::detail {
@@ -30,7 +31,8 @@ SUBLET_DECL placement stack_slots(placement_problem const& problem, sized_slot_p
     for (sort_key const& k : coarsest_first) {
         slot_id const s = k.id;
         byte_count& height = result.pools[slots.slot_pool[s]].height;
-        begin[s] = align_up(height, alignment[s]);
+        byte_count const guard = height == 0 ? 0 : limits_of(problem, slots.slot_pool[s]).guard;
+        begin[s] = align_up(with_guard(height, guard), alignment[s]);
         SUBLET_EXPECTS(begin[s] != no_offset && sum_fits(begin[s], slots.slot_bytes[s]),
                        "sublet: slots end beyond 64 bits");
         height = begin[s] + slots.slot_bytes[s];

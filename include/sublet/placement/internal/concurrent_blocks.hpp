@@ -65,7 +65,8 @@ void split_concurrently(placement_problem const& problem, Lives const& lives,
                 count -= is_here;
             }
             placement const alone = place_concurrently(block, lives, conflicts, how);
-            byte_count const begin = align_up(out.height, unit);
+            byte_count const guard = out.height == 0 ? 0 : problem.pools[pool].guard;
+            byte_count const begin = align_up(checked_add(out.height, guard), unit);
             for (buffer_id b = 0; b != block.buffers.size(); ++b)
                 if (block.buffers[b].size != 0) placed.offset[b] = begin + alone.offset[b];
             out.blocks.push_back({pool, begin, alone.pools[pool].height});

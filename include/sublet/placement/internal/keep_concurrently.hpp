@@ -12,6 +12,7 @@
 #include <sublet/placement/detail/concurrent.hpp>
 #include <sublet/placement/detail/fit.hpp>
 #include <sublet/placement/internal/keep_places.hpp>
+#include <sublet/placement/internal/spacing.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -47,21 +48,22 @@ void keep_concurrently(placement_problem const& problem, Lives const& lives,
         table<buffer_id, placement_problem::buffer> buffers;
         table<buffer_id, byte_count> former;
         packing now;
-        now.height = out.height;
+        now.height = with_guard(out.height, limits.guard);
         for (buffer_id b = 0; b != problem.buffers.size(); ++b) {
             if (problem.buffers[b].pool != pool || problem.buffers[b].size == 0) continue;
             members.push_back(b);
             buffers.push_back(problem.buffers[b]);
             buffers.back().alignment = combine_alignment(buffers.back().alignment, limits.alignment);
+            buffers.back().size += limits.guard;
             former.push_back(previous[b]);
             now.origin.push_back(placed.offset[b]);
         }
         byte_count const room = smaller(limits.capacity, limits.largest_block);
-        byte_count const limit = smaller(grown(out.height, share), room);
+        byte_count const limit = with_guard(smaller(grown(out.height, share), room), limits.guard);
         now = keep_concurrently(buffers, conflicts_among(members, lives, conflicts), former, limit, visits,
                                 std::move(now));
         for (std::size_t i = 0; i != members.size(); ++i) placed.offset[members[i]] = now.origin[i];
-        out.height = now.height;
+        out.height = now.height - smaller(now.height, limits.guard);
         out.status = status_of(out.height, out.lower_bound, limits.capacity);
         if (!out.blocks.empty()) out.blocks.front().size = out.height;
     }

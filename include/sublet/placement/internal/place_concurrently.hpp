@@ -26,6 +26,7 @@
 #include <sublet/core/units.hpp>
 #include <sublet/placement/detail/concurrent.hpp>
 #include <sublet/placement/detail/fit.hpp>
+#include <sublet/placement/internal/spacing.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -177,11 +178,19 @@ bool pack_intervals(table<buffer_id, placement_problem::buffer> const& given,
 /// Complexity: O(pools * positions + n log n) and at most a packing an order, n = buffers.
 /// Throws:     precondition_error for an alignment of 0, a size of `no_size`, or if every packing exceeds 64
 ///             bits.
+// NOLINTNEXTLINE(misc-no-recursion): once, without rules between neighbours
 template <class Lives>
 [[nodiscard]] placement place_concurrently(placement_problem const& problem, Lives const& lives,
                                            buffer_range_lists const& conflicts,
                                            place_concurrently_options const& options = {})
 {
+    if (has_spacing(problem)) {
+        place_concurrently_options own = options;
+        for (pool_id pool = 0; pool != own.bounds.size(); ++pool)
+            if (own.bounds[pool] != 0)
+                own.bounds[pool] = with_guard(own.bounds[pool], limits_of(problem, pool).guard);
+        return without_spacing(problem, place_concurrently(spaced(problem), lives, conflicts, own));
+    }
     std::size_t const all = problem.buffers.size(), pools = pool_count(problem);
     SUBLET_EXPECTS(lives.buffers() == all && (options.fallback.empty() || options.fallback.size() == all),
                    "sublet: a table needs one entry for each buffer");

@@ -30,6 +30,9 @@ std::clock_t begin_plan(planned_memory& result, snapshot const& p, program_readi
 void enter_buffers(buffer_table& buffers, plan_options const& options,
                    table<pool_id, pool_limits> const& room, planned_memory& result);
 
+/// Throws: precondition_error if a pool has reserved bytes, which `planner` does not keep free.
+void expect_no_reserved(plan_options const& options, char const* planner);
+
 /// Enters the offsets into the plan, and the sizes and bounds into the report. A sum that exceeds 64 bits
 /// saturates.
 void enter_offsets(placement const& placed, planned_memory& result);

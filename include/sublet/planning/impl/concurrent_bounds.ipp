@@ -3,6 +3,7 @@
 /// One antichain a pool: buffers of other pools have weight 0. For pairs, the program is copied with early
 /// reads of the operands, and the buffers are those before any pair is taken.
 
+#include <sublet/core/internal/placement_outcome.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/program.hpp>
 #include <sublet/impl/config.hpp>
@@ -65,13 +66,14 @@ SUBLET_DECL concurrent_bounds antichains_of_pools(dependence_graph const& g,
     concurrent_bounds result;
     std::uint64_t const usual = antichain_visits(g, problem.buffers.size());
     for (pool_id pool = 0; pool != pool_count(problem); ++pool) {
+        byte_count const guard = limits_of(problem, pool).guard; // behind all but the highest
         table<buffer_id, byte_count> weights;
         weights.reserve(problem.buffers.size());
         for (placement_problem::buffer const& b : problem.buffers)
-            weights.push_back(b.pool == pool ? b.size : 0);
+            weights.push_back(b.pool == pool && b.size != 0 ? checked_add(b.size, guard) : 0);
         antichain const heaviest =
             heaviest_antichain(g, lives, conflicts, weights, larger(work.of(usual), usual / 64));
-        result.bytes.push_back(heaviest.bytes);
+        result.bytes.push_back(heaviest.bytes - smaller(heaviest.bytes, guard));
         result.is_exact = result.is_exact && heaviest.is_exact;
         for (buffer_id b : heaviest.members) result.members.push_back(b);
     }

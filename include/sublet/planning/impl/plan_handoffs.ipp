@@ -122,13 +122,23 @@ SUBLET_DECL void keep_in_schedule(plan_in_schedule const& schedule,
                       offset_visits(work) / 16, placed);
 }
 
+/// The buffers of the plan, with the guards of their pools: what takes over bytes of a guard waits, too.
+SUBLET_DECL table<buffer_id, memory_plan::placed_buffer> occupants_of(memory_plan const& plan,
+                                                                      plan_options const& options)
+{
+    table<buffer_id, memory_plan::placed_buffer> occupants = plan.buffers;
+    for (memory_plan::placed_buffer& b : occupants)
+        if (b.pool < options.pools.size()) b.size += options.pools[b.pool].guard;
+    return occupants;
+}
+
 /// Adds the hand-offs that make the plan valid, for which `graph` gets them, too.
-SUBLET_DECL void add_handoffs(snapshot const& p, plan_in_schedule const& schedule,
-                              handoff_options const& wanted, dependence_options& graph,
-                              planned_with_handoffs& result)
+SUBLET_DECL void add_handoffs(snapshot const& p, plan_options const& options,
+                              plan_in_schedule const& schedule, handoff_options const& wanted,
+                              dependence_options& graph, planned_with_handoffs& result)
 {
     memory_plan& plan = result.plan;
-    table<buffer_id, memory_plan::placed_buffer> occupants = plan.buffers;
+    table<buffer_id, memory_plan::placed_buffer> occupants = occupants_of(plan, options);
     for (buffer_id b = 0; b != occupants.size(); ++b) occupants[b].life = schedule.in_schedule[b];
     handoff_set const found = find_handoffs(schedule.timed.graph, schedule.lives, occupants);
     result.handoff_bytes.assign(plan.handoffs.size(), 0);
@@ -161,7 +171,7 @@ SUBLET_DECL void take_sequence(snapshot const& p, plan_options const& options, h
         auto const role = roles_in_rounds(options, plan);
         handoff_set waits = find_handoffs(
             ordered, concurrent_lifetimes(p, ordered, plan.buffers.size(), plan.buffer_of, role),
-            plan.buffers);
+            occupants_of(plan, options));
         if (!waits) return;
         found = std::move(waits.handoffs);
         bytes = std::move(waits.bytes);
@@ -266,7 +276,9 @@ SUBLET_DECL planned_with_handoffs plan_without_groups(snapshot const& p, plan_op
     afresh.previous = {};
     static_cast<planned_memory&>(result) = plan_concurrent(p, afresh, {.handoffs = wanted.handoffs});
     bool const is_placed = result || result.error().what == fault::over_capacity;
-    if (!is_placed && result.error().what != fault::clash) return result; // hand-offs may resolve two pins
+    bool const is_clash =
+        !is_placed && (result.error().what == fault::clash || result.error().what == fault::too_close);
+    if (!is_placed && !is_clash) return result; // hand-offs may resolve two pins
     result.bytes_without = result.figures.arena_bytes;
     result.handoff_bytes.assign(plan.handoffs.size(), 0);
 
@@ -317,7 +329,7 @@ SUBLET_DECL planned_with_handoffs plan_without_groups(snapshot const& p, plan_op
         enter_offsets(placed, result);
         in_one_schedule const meetings(schedule.in_schedule);
         if (!former.empty()) result.figures.moved = moved_values(plan, options, former, &meetings);
-        add_handoffs(p, schedule, wanted, graph, result);
+        add_handoffs(p, options, schedule, wanted, graph, result);
     } else if (is_placed && has_previous(options)) {
         static_cast<planned_memory&>(result) = std::move(kept_plan);
     }
@@ -378,6 +390,7 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
                                                      handoff_options const& how)
 {
     detail::expect_previous(given);
+    detail::expect_no_reserved(given, "plan_with_handoffs");
     SUBLET_EXPECTS(how.minimum_gain <= 1000, "sublet: minimum_gain is %, but at most 1000 thousandths",
                    how.minimum_gain);
     detail::expect_groups(how.groups, p.steps());

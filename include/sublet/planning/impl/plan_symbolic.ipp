@@ -392,10 +392,15 @@ SUBLET_DECL void expect_valid(symbolic_options const& options)
         SUBLET_EXPECTS(its.stride >= 1,
                        "sublet: the stride of open dimension % is 0, but has to be at least 1", d);
     }
-    for (pool_id p = 0; p != options.pools.size(); ++p)
+    for (pool_id p = 0; p != options.pools.size(); ++p) {
         SUBLET_EXPECTS(
             options.pools[p].largest_block == no_limit,
             "sublet: pool % has a largest block, and a plan for every shape has one block in each pool", p);
+        SUBLET_EXPECTS(options.pools[p].guard == 0,
+                       "sublet: pool % has a guard, and a plan for every shape keeps none", p);
+        SUBLET_EXPECTS(options.pools[p].reserved.empty(),
+                       "sublet: pool % has reserved bytes, and plan_symbolic() does not keep them free", p);
+    }
     SUBLET_EXPECTS(options.valid_for != program_reading::control_flow,
                    "sublet: plan_flow() plans for control flow, and for one shape");
     SUBLET_EXPECTS(options.handoffs.empty() || options.valid_for == program_reading::concurrent,

@@ -119,7 +119,7 @@ why_not_placed(placement const& placed, placement_problem const& problem, memory
     if (!why) return why;
     counterexample::buffers const its = *why->as<counterexample::buffers>();
     auto value_of = [&plan](buffer_id b) { return b == no_buffer ? no_value : plan.buffers[b].root; };
-    if (why->what == fault::clash) {
+    if (why->what == fault::clash || why->what == fault::too_close) {
         why->of = counterexample::overlap{.value = value_of(its.buffer),
                                           .other = value_of(its.other),
                                           .position = its.position,

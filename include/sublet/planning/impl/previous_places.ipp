@@ -97,7 +97,7 @@ class former_places {
 public:
     SUBLET_COLD former_places(memory_plan const& plan, plan_options const& options,
                               table<buffer_id, byte_count> const& former, buffer_conflicts const* conflicts)
-        : plan_(plan), former_(former), conflicts_(conflicts), host_(hosts_of(plan)),
+        : plan_(plan), pools_(options.pools), former_(former), conflicts_(conflicts), host_(hosts_of(plan)),
           pin_(plan.buffers.size(), no_offset)
     {
         for (value_id v = 0; v != plan.buffer_of.size(); ++v)
@@ -136,20 +136,31 @@ public:
             memory_plan::placed_buffer const& one = plan_.buffers[part];
             memory_plan::placed_buffer const& two = plan_.buffers[other];
             bool const is_ordered = conflicts_ == nullptr;
-            return {fault::clash,
+            byte_count const from = larger(origin, two.offset);
+            byte_count const to = smaller(origin + one.size, two.offset + two.size);
+            return {from < to ? fault::clash : fault::too_close,
                     counterexample::overlap{.value = v,
                                             .other = two.root,
                                             .step = is_ordered ? no_step : conflicts_->of(part, other).step,
                                             .position = is_ordered ? larger(one.life.first, two.life.first)
                                                                    : no_position,
                                             .pool = own.pool,
-                                            .begin = larger(origin, two.offset),
-                                            .end = smaller(origin + one.size, two.offset + two.size)}};
+                                            .begin = smaller(from, to),
+                                            .end = larger(from, to)}};
         }
         its.needed = plan_.arena_bytes[own.pool];
         for (std::size_t i = first; i != in_storage_.size() && in_storage_[i].key == +host_[b]; ++i)
             its.end = larger(its.end, origin + plan_.buffers[buffer_id{in_storage_[i].id}].size);
         if (its.end > its.needed) return {fault::outside_arena, its};
+        if (own.pool < pools_.size())
+            for (auto const& range : pools_[own.pool].reserved)
+                if (range.first < range.second && origin < range.second + guard_of(own.pool) &&
+                    range.first < its.end + guard_of(own.pool))
+                    return {fault::in_reserved, counterexample::place{.value = v,
+                                                                      .pool = own.pool,
+                                                                      .begin = range.first,
+                                                                      .end = range.second,
+                                                                      .needed = origin}};
         for (memory_plan::block const& block : plan_.blocks)
             if (block.pool == own.pool && origin < block.begin && its.end > block.begin)
                 return {fault::crosses_block, its};
@@ -175,8 +186,9 @@ private:
         work_ += plan_.buffers.size();
         for (buffer_id b = 0; b != plan_.buffers.size(); ++b) {
             memory_plan::placed_buffer const& its = plan_.buffers[b];
-            if (its.pool != own.pool || its.offset >= origin + own.size || origin >= its.offset + its.size ||
-                host_[b] == host_[part])
+            byte_count const guard = guard_of(own.pool);
+            if (its.pool != own.pool || its.offset >= origin + own.size + guard ||
+                origin >= its.offset + its.size + guard || host_[b] == host_[part])
                 continue;
             bool const meets = conflicts_ != nullptr
                                    ? conflicts_->of(part, b).conflict
@@ -188,7 +200,10 @@ private:
         return found;
     }
 
+    byte_count guard_of(pool_id pool) const { return pool < pools_.size() ? pools_[pool].guard : 0; }
+
     memory_plan const& plan_;
+    table<pool_id, pool_limits> const& pools_;
     table<buffer_id, byte_count> const& former_;
     buffer_conflicts const* conflicts_;
     table<buffer_id, buffer_id> const host_;
