@@ -87,9 +87,8 @@ int main()
         float& out = sublet::as<float>(call.out(0))[0];
         std::string const& name = blocks[call.program]->tensors[call.defs()[0]].name;
         if (name == "image") out = 16;
-        else if (name == "blurred") out = in(0) / 2;
+        else if (name == "blurred" || name == "spectrum") out = in(0) / 2;
         else if (name == "rest") out = in(0) - in(1);
-        else if (name == "spectrum") out = in(0) / 2;
         else if (name == "curve") out = in(0) / 4;
         else if (name == "better") out = in(0) + in(1);
         else out = in(0); // found

@@ -13,8 +13,10 @@ namespace sublet::detail {
 /// What a pool may take: as much as it does, and a share of that.
 [[nodiscard]] inline byte_count grown(byte_count height, double share)
 {
+    constexpr byte_count most = no_limit / 2;
+    byte_count const left = most - smaller(height, most);
     double const more = static_cast<double>(height) * share;
-    if (more >= static_cast<double>(no_limit / 2 - smaller(height, no_limit / 2))) return no_limit / 2;
+    if (more >= static_cast<double>(left)) return most;
     return height + static_cast<byte_count>(more);
 }
 
