@@ -139,7 +139,7 @@ std::optional<counterexample> check_guards(plan_requirements const& required, me
                                            plan_options const& options, Clash clash)
 {
     if (!has_guard(options)) return std::nullopt;
-    std::optional<counterexample> const fact = clash(with_guards(required, plan, options));
+    std::optional<counterexample> fact = clash(with_guards(required, plan, options));
     if (!fact) return fact;
     return too_close(*fact, required, plan);
 }

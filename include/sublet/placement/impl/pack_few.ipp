@@ -40,7 +40,7 @@ public:
     /// False as soon as one ends above the bytes live.
     SUBLET_COLD bool place()
     {
-        for (std::uint32_t first = 0, last = 0; first != count_; first = last) {
+        for (std::size_t first = 0, last = 0; first != count_; first = last) {
             std::uint32_t end = 0;
             for (last = first; last != count_ && (last == first || few_[last].first < end); ++last)
                 end = larger(end, few_[last].last);
@@ -52,7 +52,7 @@ public:
     [[nodiscard]] position_id peak() const { return position_id{position_[peak_]}; }
     void give(table<buffer_id, byte_count>& offset) const
     {
-        for (std::uint32_t i = 0; i != count_; ++i) offset[few_[i].id] = few_[i].origin;
+        for (std::size_t i = 0; i != count_; ++i) offset[few_[i].id] = few_[i].origin;
     }
 
 private:
@@ -66,18 +66,19 @@ private:
     void find_ranks()
     {
         std::sort(border_, border_ + 2 * count_);
-        std::uint32_t rank = 0, begun = 0;
-        for (std::uint32_t i = 0; i != 2 * count_; ++i) {
+        std::uint32_t rank = 0;
+        std::size_t begun = 0;
+        for (std::size_t i = 0; i != 2 * count_; ++i) {
             auto const at = static_cast<std::uint32_t>(border_[i] >> 32);
             if (i == 0) position_[0] = at;
             else if (position_[rank] != at) position_[++rank] = at;
             few& its = read_[(border_[i] & 0xFFFFFFFF) / 2];
             (border_[i] % 2 == 0 ? its.first : its.last) = rank;
         }
-        for (std::uint32_t i = 0; i != 2 * count_; ++i) // by begin, equal ones as they are listed
+        for (std::size_t i = 0; i != 2 * count_; ++i) // by begin, equal ones as they are listed
             if (border_[i] % 2 == 0) few_[begun++] = read_[(border_[i] & 0xFFFFFFFF) / 2];
         for (std::uint32_t r = 0; r <= rank; ++r) load_[r] = 0;
-        for (std::uint32_t i = 0; i != count_; ++i) {
+        for (std::size_t i = 0; i != count_; ++i) {
             load_[few_[i].first] += few_[i].size;
             load_[few_[i].last] -= few_[i].size; // modulo 2^64 until the sum
         }
@@ -98,11 +99,11 @@ private:
         return a.size > b.size;
     }
 
-    bool place_component(std::uint32_t first, std::uint32_t last)
+    bool place_component(std::size_t first, std::size_t last)
     {
         few* queue[most_few_together];
         std::size_t left = 0;
-        for (std::uint32_t i = first; i != last; ++i) {
+        for (std::size_t i = first; i != last; ++i) {
             few& its = few_[i];
             for (std::uint32_t r = its.first; r != its.last; ++r) its.load = larger(its.load, load_[r]);
             its.area = its.size * (its.last - its.first);
@@ -128,9 +129,10 @@ private:
                     fullest = r;
             opens_[to] = 0;
             std::size_t next = 0;
-            while (queue[next]->origin != lowest || fullest < queue[next]->first ||
-                   fullest >= queue[next]->last)
-                ++next;
+            auto is_next = [&](few const& its) {
+                return its.origin == lowest && its.first <= fullest && fullest < its.last;
+            };
+            while (next + 1 != left && !is_next(*queue[next])) ++next;
             few const& now = *queue[next];
             byte_count const top = now.origin + now.size;
             if (top > most_) return false;
@@ -147,7 +149,8 @@ private:
     }
 
     static constexpr std::uint32_t no_rank = ~std::uint32_t{0};
-    std::uint32_t count_ = 0, peak_ = 0;
+    std::size_t count_ = 0;
+    std::uint32_t peak_ = 0;
     byte_count most_ = 0;
     few read_[most_few], few_[most_few];
     std::uint64_t border_[2 * most_few];   // {position, buffer, whether it ends}
