@@ -540,6 +540,27 @@ TEST_CASE("what is carried has one place if it can, and otherwise changes places
     CHECK(state.offset_of("after") == state.offset_of("before"));
 }
 
+TEST_CASE("a pin of one of two that are carried is where both lie, or where it lies in the first round")
+{
+    for (int pinned : {0, 1, 2}) {
+        for (bool may_overwrite : {false, true}) {
+            INFO("pinned ", pinned, " in place ", may_overwrite);
+            auto list = frame(may_overwrite, !may_overwrite);
+            if (pinned != 1) list.facts("history", {.pinned = 256});
+            if (pinned != 0) list.facts("now", {.pinned = pinned == 2 ? byte_count{512} : byte_count{256}});
+            auto check = [&](auto const& planned) {
+                REQUIRE_MESSAGE(planned, planned.error());
+                CHECK(planned.offset_of(pinned == 1 ? "now" : "history") == 256);
+                bool const is_one = planned.offset_of("now") == planned.offset_of("history");
+                CHECK(is_one == (pinned != 2 && !may_overwrite)); // a pinned operand is not written over
+            };
+            check(plan_memory(list));
+            check(plan_concurrent(list));
+            check(plan_with_handoffs(list));
+        }
+    }
+}
+
 TEST_CASE("a plan in which another value lies where a carried one is in the next round is refused")
 {
     listing<int> list; // 2 is dead before 1 is written, but 1 is there in every second round

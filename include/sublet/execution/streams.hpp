@@ -192,8 +192,9 @@ public:
     ///         again unless the device is lost.
     void synchronize() { values_.synchronize(); }
 
-    /// One run as a graph of the device. If storage moves, the next launch captures the run again: a graph of
-    /// CUDA is updated with it, and made anew only where CUDA refuses that.
+    /// One run as a graph of the device. If storage moves, as it does after each round where values are carried
+    /// that change places, the next launch captures the run again: a graph of CUDA is updated with it, and
+    /// made anew only where CUDA refuses that.
     ///
     /// Requires: arenas, or stream_options::keeps_io_addresses; checks below digest.
     /// Throws:   precondition_error where a requirement is broken; as run_async(), except that inputs need

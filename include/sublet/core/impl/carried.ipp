@@ -21,9 +21,6 @@ SUBLET_COLD_DECL void expect_carried(plan_options const& options, value_id v)
                    "sublet: value % is carried into the next round, and has storage of its own", v);
     SUBLET_EXPECTS(options.bytes[v] != no_size,
                    "sublet: value % is carried into the next round, and its size is unknown", v);
-    for (plan_options::pool_choice const& c : options.pool_choices)
-        SUBLET_EXPECTS(c.value != v,
-                       "sublet: value % is carried into the next round, and may choose its pool", v);
 }
 
 SUBLET_COLD_DECL std::vector<std::vector<value_id>> carried_groups(plan_options const& options,
@@ -50,6 +47,9 @@ SUBLET_COLD_DECL std::vector<std::vector<value_id>> carried_groups(plan_options 
         into[c.from] = c.to;
         from[c.to] = c.from;
     }
+    for (plan_options::pool_choice const& c : options.pool_choices)
+        SUBLET_EXPECTS(c.value >= values || (from[c.value] == no_value && into[c.value] == no_value),
+                       "sublet: value % is carried into the next round, and may choose its pool", c.value);
     std::size_t walked = 0;
     for (value_id v = 0; v != values; ++v) {
         bool const is_kept = into[v] == v;

@@ -30,10 +30,13 @@ SUBLET_DECL buffer_table only_carried(buffer_table all, plan_options const& opti
 SUBLET_DECL void join_carried(std::vector<std::vector<value_id>> const& groups,
                               std::vector<memory_plan::in_place_pair> const& found, buffer_table& buffers)
 {
+    if (found.empty()) return;
+    table<value_id, value_id> now_of(buffers.buffer_of.size(), no_value);
+    for (std::vector<value_id> const& group : groups)
+        if (group.size() == 2) now_of[group[0]] = group[1];
     std::vector<memory_plan::in_place_pair> taken;
     for (memory_plan::in_place_pair const& pair : found)
-        for (std::vector<value_id> const& group : groups)
-            if (group.size() == 2 && group[0] == pair.in && group[1] == pair.out) taken.push_back(pair);
+        if (now_of[pair.in] == pair.out) taken.push_back(pair);
     if (taken.empty()) return;
     byte_count const oversized = buffers.oversized_bytes;
     value_id const view = buffers.oversized_view;
@@ -107,6 +110,8 @@ SUBLET_DECL void place_carried(snapshot const& p, plan_options const& options, d
         buffer_id const first = buffers.buffer_of[group.front()], last = buffers.buffer_of[group.back()];
         if (group.size() == 1 || first == last) continue;
         if (have_one_place(group, buffers) && reusable_by(conflicts, lives, first, last)) {
+            byte_count& pin = buffers.buffers[first].pinned; // that of the joined buffer
+            pin = smaller(pin, buffers.buffers[last].pinned);
             joined.push_back({no_step, group.front(), group.back(), 0});
             continue;
         }
