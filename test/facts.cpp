@@ -71,45 +71,51 @@ std::vector<said_fact> said_facts()
 {
     // A new option does not compile here: does it say something of values?
     plan_options const nothing{.bytes = no_size};
-    [[maybe_unused]] auto const& [bytes, alignment, role, alias_of, view_offset, pool, pinned, eligible,
+    [[maybe_unused]] auto const& [bytes, alignment, role, alias_of, view_offset, pool, pinned, eligible, kind,
                                   pools, pool_choices, carried, order, previous, previous_value, keep_within,
                                   in_place, check, effort] = nothing;
-    return {{"bytes", false, [](auto& o, value_id v) { o.bytes = one_value(v, 100, o.bytes); },
-             [](auto& o, value_id v) { o.bytes = one_value(v, affine_bytes{100, 0}, o.bytes); },
-             [](auto& list, int v) { list.facts(v, {.bytes = 100}); },
-             [](auto& plan, value_id v) { return buffer_of(plan, v).size == 100; }},
-            {"alignment", false, [](auto& o, value_id v) { o.alignment = one_value(v, 256, o.alignment); },
-             [](auto& o, value_id v) { o.alignment = one_value(v, 256, o.alignment); },
-             [](auto& list, int v) { list.facts(v, {.alignment = 256}); },
-             [](auto& plan, value_id v) {
-                 return buffer_of(plan, v).alignment == 256 && plan.offset_of(v) % 256 == 0;
-             }},
-            {"role", false, [](auto& o, value_id v) { o.role = one_value(v, value_role::state, o.role); },
-             [](auto& o, value_id v) { o.role = one_value(v, value_role::state, o.role); },
-             [](auto& list, int v) { list.facts(v, {.role = value_role::state}); },
-             [](auto& plan, value_id v) { return plan.offset_of(v) == no_offset; }},
-            {"alias_of", true, [](auto& o, value_id v) { o.alias_of = one_value(v, b, o.alias_of); },
-             [](auto& o, value_id v) { o.alias_of = one_value(v, b, o.alias_of); }, nullptr,
-             [](auto& plan, value_id v) { return plan.buffer_of[v] == plan.buffer_of[b]; }},
-            {"view_offset", true,
-             [](auto& o, value_id v) { o.view_offset = one_value(v, 16, o.view_offset); },
-             [](auto& o, value_id v) { o.view_offset = one_value(v, affine_bytes{16, 0}, o.view_offset); },
-             nullptr, [](auto& plan, value_id v) { return plan.offset_of(v) == plan.offset_of(a) + 16; }},
-            {"pool", false, [](auto& o, value_id v) { o.pool = one_value(v, 1, o.pool); },
-             [](auto& o, value_id v) { o.pool = one_value(v, 1, o.pool); },
-             [](auto& list, int v) { list.facts(v, {.pool = 1}); },
-             [](auto& plan, value_id v) { return plan.offset_of(v) != no_offset && plan.pool_of(v) == 1; }},
-            {"pinned", false, [](auto& o, value_id v) { o.pinned = one_value(v, 4096, o.pinned); },
-             [](auto& o, value_id v) { o.pinned = one_value(v, 4096, o.pinned); },
-             [](auto& list, int v) { list.facts(v, {.pinned = 4096}); },
-             [](auto& plan, value_id v) { return plan.offset_of(v) == 4096; }},
-            {"eligible", false, [](auto& o, value_id v) { o.eligible = one_value(v, false, o.eligible); },
-             [](auto& o, value_id v) { o.eligible = one_value(v, false, o.eligible); },
-             [](auto& list, int v) { list.facts(v, {.eligible = false}); },
-             [](auto& plan, value_id v) { return plan.offset_of(v) == no_offset; }},
-            {"pool_choices", false, [](auto& o, value_id v) { o.pool_choices.push_back({v, 1, 0}); }, nullptr,
-             [](auto& list, int v) { list.may_lie_in(v, 1); },
-             [](auto& plan, value_id v) { return plan.offset_of(v) != no_offset && plan.pool_of(v) == 1; }}};
+    return {
+        {"bytes", false, [](auto& o, value_id v) { o.bytes = one_value(v, 100, o.bytes); },
+         [](auto& o, value_id v) { o.bytes = one_value(v, affine_bytes{100, 0}, o.bytes); },
+         [](auto& list, int v) { list.facts(v, {.bytes = 100}); },
+         [](auto& plan, value_id v) { return buffer_of(plan, v).size == 100; }},
+        {"alignment", false, [](auto& o, value_id v) { o.alignment = one_value(v, 256, o.alignment); },
+         [](auto& o, value_id v) { o.alignment = one_value(v, 256, o.alignment); },
+         [](auto& list, int v) { list.facts(v, {.alignment = 256}); },
+         [](auto& plan, value_id v) {
+             return buffer_of(plan, v).alignment == 256 && plan.offset_of(v) % 256 == 0;
+         }},
+        {"role", false, [](auto& o, value_id v) { o.role = one_value(v, value_role::state, o.role); },
+         [](auto& o, value_id v) { o.role = one_value(v, value_role::state, o.role); },
+         [](auto& list, int v) { list.facts(v, {.role = value_role::state}); },
+         [](auto& plan, value_id v) { return plan.offset_of(v) == no_offset; }},
+        {"alias_of", true, [](auto& o, value_id v) { o.alias_of = one_value(v, b, o.alias_of); },
+         [](auto& o, value_id v) { o.alias_of = one_value(v, b, o.alias_of); }, nullptr,
+         [](auto& plan, value_id v) { return plan.buffer_of[v] == plan.buffer_of[b]; }},
+        {"view_offset", true, [](auto& o, value_id v) { o.view_offset = one_value(v, 16, o.view_offset); },
+         [](auto& o, value_id v) { o.view_offset = one_value(v, affine_bytes{16, 0}, o.view_offset); },
+         nullptr, [](auto& plan, value_id v) { return plan.offset_of(v) == plan.offset_of(a) + 16; }},
+        {"pool", false, [](auto& o, value_id v) { o.pool = one_value(v, 1, o.pool); },
+         [](auto& o, value_id v) { o.pool = one_value(v, 1, o.pool); },
+         [](auto& list, int v) { list.facts(v, {.pool = 1}); },
+         [](auto& plan, value_id v) { return plan.offset_of(v) != no_offset && plan.pool_of(v) == 1; }},
+        {"pinned", false, [](auto& o, value_id v) { o.pinned = one_value(v, 4096, o.pinned); },
+         [](auto& o, value_id v) { o.pinned = one_value(v, 4096, o.pinned); },
+         [](auto& list, int v) { list.facts(v, {.pinned = 4096}); },
+         [](auto& plan, value_id v) { return plan.offset_of(v) == 4096; }},
+        {"eligible", false, [](auto& o, value_id v) { o.eligible = one_value(v, false, o.eligible); },
+         [](auto& o, value_id v) { o.eligible = one_value(v, false, o.eligible); },
+         [](auto& list, int v) { list.facts(v, {.eligible = false}); },
+         [](auto& plan, value_id v) { return plan.offset_of(v) == no_offset; }},
+        {"kind", false,
+         [](auto& o, value_id v) { o.kind = one_value(v, 7, o.kind), o.pools = {{.page = 1024}}; }, nullptr,
+         [](auto& list, int v) { list.facts(v, {.kind = 7}), list.pools = {{.page = 1024}}; },
+         [](auto& plan, value_id v) { // a and b are live together
+             return plan.offset_of(a) / 1024 != plan.offset_of(b) / 1024 && plan.offset_of(v) != no_offset;
+         }},
+        {"pool_choices", false, [](auto& o, value_id v) { o.pool_choices.push_back({v, 1, 0}); }, nullptr,
+         [](auto& list, int v) { list.may_lie_in(v, 1); },
+         [](auto& plan, value_id v) { return plan.offset_of(v) != no_offset && plan.pool_of(v) == 1; }}};
 }
 
 /// Makes a and b, views one of them, and uses all.

@@ -71,6 +71,7 @@ public:
         pool_id pool = 0;                           ///< the pool to lie in
         byte_count pinned = no_offset;              ///< a prescribed offset
         bool eligible = true;                       ///< false: has its own storage: not planned, not counted
+        std::uint32_t kind = 0;                     ///< in a pool with pages: none of them is of two kinds
         /// No step makes it: steps read and write it, and its storage begins at the first of them in `order`,
         /// which has it among its results, without contents. order() may begin with any of them; wait_for()
         /// says which come later. A plan for every schedule, too, keeps these steps as `order` lists them.
@@ -323,9 +324,8 @@ public:
         all.check = check;
         all.effort = effort;
         // An option that a listing cannot say does not compile.
-        [[maybe_unused]] auto const& [of_bytes, of_alignment, of_role, of_view, of_begin, of_pool, of_pin,
-                                      of_eligible, its_pools, its_choices, its_carried, its_order, before,
-                                      is_before, growth, its_pairs, its_check, its_effort] = all;
+        [[maybe_unused]] auto const& [bytes, alignment, its_role, view, begin, pool, pin, own, kind, room,
+                                      choice, carry, turns, old, is_old, growth, pairs, checks, work] = all;
         return all;
     }
 

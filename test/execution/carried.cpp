@@ -629,6 +629,10 @@ TEST_CASE("what cannot be carried is refused by name, and so is a call that does
               list.facts("elsewhere", {.bytes = 64, .pool = 1});
               list.carries("lit", "elsewhere");
           }) == "sublet: value 0 is in pool 0, and is carried into value 4, which is in pool 1");
+    CHECK(planned([](auto& list) {
+              list.facts("texels", {.bytes = 64, .kind = 1});
+              list.carries("lit", "texels");
+          }) == "sublet: value 0 is of kind 0, and is carried into value 4, which is of kind 1");
     CHECK(planned([](auto& list) { list.carries("screen", "lit"); }) ==
           "sublet: value 3 is carried into the next round, and has storage of its own");
     CHECK(planned([](auto& list) {

@@ -556,4 +556,196 @@ TEST_CASE("a pin in a reserved range is refused with both, and so are ranges tha
     CHECK(refused(problem) == "sublet: a reserved range ends beyond 62 bits");
 }
 
+// --- pages -----------------------------------------------------------------------------------------------
+
+namespace {
+
+placement_problem draw_paged(random_source& pick)
+{
+    random_placement_shape shape = draw_placement_shape(pick);
+    shape.buffers = 1 + pick.below(6);
+    shape.pools = 1 + pick.below(2);
+    placement_problem problem = draw_placement(pick, shape);
+    unsigned const kinds = 1 + pick.below(3);
+    for (placement_problem::buffer& b : problem.buffers) {
+        b.kind = pick.below(kinds);
+        if (pick.below(3) != 0) b.pinned = no_offset;
+    }
+    for (pool_limits& pool : problem.pools) {
+        pool.page = byte_count{1 + pick.below(7)} * shape.scale;
+        if (pick.below(4) == 0) pool.guard = byte_count{pick.below(4)} * shape.scale;
+    }
+    for (placement_problem::colocation& c : problem.colocated) { // as place() asks for it
+        c.distance -= c.distance % problem.pools[problem.buffers[c.buffer].pool].page;
+        for (unsigned n = 0; n != 8; ++n)
+            for (placement_problem::colocation const& other : problem.colocated)
+                problem.buffers[other.buffer].kind = problem.buffers[other.anchor].kind;
+    }
+    return problem;
+}
+
+/// Whether no page of the pool has solid bytes of two kinds at one position.
+bool has_whole_pages(placement_problem const& problem, table<buffer_id, byte_count> const& offset,
+                     pool_id pool)
+{
+    placement_oracle const oracle(problem, pool);
+    auto const page = static_cast<placement_oracle::bytes>(problem.pools[pool].page);
+    for (std::size_t g = 0; g != oracle.groups.size(); ++g)
+        for (std::size_t h = 0; h != g; ++h) {
+            auto const &a = oracle.groups[g], &b = oracle.groups[h];
+            buffer_id const x = a.parts[0].buffer, y = b.parts[0].buffer;
+            if (problem.buffers[x].kind == problem.buffers[y].kind) continue;
+            if (offset[x] == no_offset || offset[y] == no_offset) continue;
+            auto const at = static_cast<placement_oracle::bytes>(offset[x]) - a.parts[0].distance;
+            auto const other = static_cast<placement_oracle::bytes>(offset[y]) - b.parts[0].distance;
+            for (std::size_t t = 0; t != a.solid.size() && t != b.solid.size(); ++t)
+                for (auto byte = a.solid[t].begin; byte < a.solid[t].end; ++byte)
+                    if (b.solid[t].is_solid() && (at + byte) / page >= (other + b.solid[t].begin) / page &&
+                        (at + byte) / page <= (other + b.solid[t].end - 1) / page)
+                        return false;
+        }
+    return true;
+}
+
+} // namespace
+
+TEST_CASE(
+    "buffers of different kinds that are live together share no page, and the bound is one without pages")
+{
+    std::size_t optimal = 0, several = 0, higher = 0, refused = 0, shared = 0;
+    for (unsigned seed = 0; seed != rounds(3000); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937{seed + first_seed()}};
+        placement_problem problem = draw_paged(pick);
+        CAPTURE(problem);
+        std::string why;
+        placement placed;
+        try {
+            placed = place(problem);
+        } catch (precondition_error const& error) {
+            why = error.what();
+        }
+        if (!why.empty()) {
+            CHECK(why.find("no kind can be kept in whole pages") != std::string::npos);
+            ++refused;
+            continue;
+        }
+        CHECK(printed(check_placement(problem, placed)) == "");
+        placement_problem without = problem;
+        for (pool_limits& pool : without.pools) pool.page = 1;
+        placement const closer = place(without);
+        for (pool_id pool = 0; pool != placed.pools.size(); ++pool) {
+            CHECK(is_unproved(check_proof(problem, placed, pool)));
+            CHECK(has_whole_pages(problem, placed.offset, pool));
+            placement_oracle const oracle = guarded_oracle(problem, pool);
+            if (placed.pools[pool].status > placement::outcome::feasible) continue;
+            CHECK(oracle.is_valid(placed.offset, placed.pools[pool].height));
+            if (!oracle.can_interleave())
+                CHECK(static_cast<placement_oracle::bytes>(placed.pools[pool].lower_bound) <=
+                      oracle.lowest_stacking());
+            higher += placed.pools[pool].height > closer.pools[pool].height;
+        }
+        if (placed.status > placement::outcome::feasible) continue;
+        optimal += placed.status == placement::outcome::optimal;
+        bool has_several = false;
+        for (placement_problem::buffer const& b : problem.buffers)
+            has_several = has_several || b.kind != problem.buffers[0].kind;
+        several += has_several;
+        if (!has_several) CHECK(placed.offset == closer.offset);
+        if (closer.status <= placement::outcome::feasible) { // the checker against the oracle
+            bool is_valid = true;
+            for (pool_id pool = 0; pool != placed.pools.size(); ++pool)
+                is_valid = is_valid && has_whole_pages(problem, closer.offset, pool);
+            verdict const found = check_placement(problem, closer);
+            CHECK((!found && found.error().what == fault::shared_page) == !is_valid);
+            shared += !is_valid;
+        }
+        placement const again = place(problem, {.previous = placed.offset});
+        CHECK(printed(check_placement(problem, again, {.previous = placed.offset})) == "");
+    }
+    CHECK(optimal > rounds(3000) / 3);
+    CHECK(several > rounds(3000) / 4);
+    CHECK(higher > rounds(3000) / 10);
+    CHECK(shared > rounds(3000) / 10);
+    CHECK(refused < rounds(3000) / 20);
+    MESSAGE(several << " with several kinds, " << optimal << " optimal, " << refused << " refused");
+}
+
+TEST_CASE("pages hold by clocks, and the kind is spared that costs most to keep in whole pages")
+{
+    std::size_t shared = 0;
+    for (unsigned seed = 0; seed != rounds(500); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937{seed + first_seed()}};
+        placement_problem problem = draw_placement(pick, {.buffers = 2 + pick.below(7)});
+        draw_clocks(pick, problem, 1 + pick.below(3));
+        for (placement_problem::buffer& b : problem.buffers) b.kind = pick.below(2);
+        placement const closer = place(problem);
+        problem.pools[0].page = 4;
+        placement const placed = place(problem);
+        CHECK(printed(check_placement(problem, placed)) == "");
+        CHECK(is_unproved(check_proof(problem, placed, 0)));
+        CHECK(are_apart(problem, placed));
+        verdict const found = check_placement(problem, closer);
+        bool is_shared = false;
+        std::size_t const threads = problem.clocks.threads;
+        auto precedes = [&](buffer_id a, buffer_id b) {
+            for (std::size_t t = 0; t != threads; ++t)
+                if (problem.clocks.end[a * threads + t] > problem.clocks.begin[b * threads + t]) return false;
+            return true;
+        };
+        for (buffer_id a = 0; a != problem.buffers.size(); ++a)
+            for (buffer_id b = 0; b != a; ++b) {
+                if (closer.offset[a] == no_offset || closer.offset[b] == no_offset) continue;
+                byte_count const from = std::max(closer.offset[a] / 4, closer.offset[b] / 4);
+                byte_count const to = std::min((closer.offset[a] + problem.buffers[a].size - 1) / 4,
+                                               (closer.offset[b] + problem.buffers[b].size - 1) / 4);
+                is_shared = is_shared || (from <= to && problem.buffers[a].kind != problem.buffers[b].kind &&
+                                          !precedes(a, b) && !precedes(b, a));
+            }
+        CHECK((!found && found.error().what == fault::shared_page) == is_shared);
+        shared += is_shared;
+    }
+    CHECK(shared > rounds(500) / 10);
+
+    // Twelve small buffers of kind 0 in two pages, beside one of a page and a half of kind 1.
+    placement_problem problem{{}, {{.page = 64}}};
+    for (int i = 0; i != 12; ++i) problem.buffers.push_back({.life = {0, 1}, .size = 10});
+    problem.buffers.push_back({.life = {0, 1}, .size = 96, .kind = 1});
+    placement const placed = place(problem);
+    CHECK(placed.pools[0].height == 248); // 120 bytes above two pages; each of the twelve in one takes 768
+    CHECK(placed.pools[0].lower_bound == 216);
+    CHECK(check_placement(problem, placed));
+    for (placement_problem::buffer& b : problem.buffers) b.kind = 7;
+    CHECK(place(problem).pools[0].height == 216);
+}
+
+TEST_CASE("what pages do not go with is refused by name")
+{
+    auto refused = [](placement_problem const& its) {
+        return thrown_by<precondition_error>([&] { (void)place(its); }, "not refused");
+    };
+    placement_problem problem{{{{0, 2}, 8}, {.life = {0, 2}, .size = 8, .kind = 1}}, {{.page = 0}}};
+    CHECK(refused(problem) == "sublet: the pages of pool 0 have 0 bytes");
+    problem.pools[0] = {.largest_block = 8, .page = 4};
+    CHECK(refused(problem) ==
+          "sublet: pool 0 has pages, and a largest block or reserved bytes: one of these, please");
+    problem.pools[0] = {.page = 16};
+    problem.colocated = {{1, 0, 0}};
+    CHECK(refused(problem) ==
+          "sublet: buffers 1 and 0 are colocated in pool 0, which has pages: they need one "
+          "kind, and a distance of whole pages");
+    problem.colocated.clear();
+    problem.buffers[0].pinned = 0;
+    problem.buffers[1].pinned = 8;
+    CHECK(refused(problem) ==
+          "sublet: in pool 0, which has pages, buffers of several kinds are pinned so that "
+          "no kind can be kept in whole pages");
+    problem.buffers[1].pinned = 16;
+    CHECK(place(problem).pools[0].height == 24);
+    problem.buffers[0].pinned = 8; // pins that begin no page
+    problem.buffers[1].pinned = 36;
+    CHECK(place(problem).pools[0].height == 44);
+}
+
 } // namespace this_test

@@ -2,6 +2,7 @@
 #include <sublet/advise_memory.hpp>
 #include <sublet/analysis/flatten.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
+#include <sublet/checking/check_flow_plan.hpp>
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/check_symbolic_plan.hpp>
 #include <sublet/checking/fits.hpp>
@@ -32,7 +33,7 @@
 #include <string>
 #include <vector>
 
-// Rules between neighbours, in plans: pool_limits::guard.
+// Rules between neighbours, in plans: guards, reserved ranges, pages; and the alignment of a base.
 
 namespace this_test {
 
@@ -296,6 +297,131 @@ TEST_CASE(
           }) == "sublet: pool 0 has reserved bytes, and plan_symbolic() does not keep them free");
     list.pools[0].capacity = 223;
     CHECK(failure_of(plan_memory(list)) == "the arena of pool 0 needs 224 bytes and its capacity is 223");
+}
+
+// --- pages -----------------------------------------------------------------------------------------------
+
+namespace {
+
+bool shares_page(memory_plan const& plan, std::vector<std::uint32_t> const& kind,
+                 table<pool_id, pool_limits> const& pools)
+{
+    for (memory_plan::placed_buffer const& x : plan.buffers)
+        for (memory_plan::placed_buffer const& y : plan.buffers) {
+            byte_count const page = pools[x.pool].page;
+            bool const meet = x.life.first < y.life.last && y.life.first < x.life.last;
+            if (x.pool == y.pool && meet && kind[x.root] != kind[y.root] &&
+                x.offset / page <= (y.offset + y.size - 1) / page &&
+                y.offset / page <= (x.offset + x.size - 1) / page)
+                return true;
+        }
+    return false;
+}
+
+} // namespace
+
+TEST_CASE("plans for one order keep kinds in pages of their own, and the checker agrees with all pairs")
+{
+    std::size_t higher = 0, wrong = 0, in_place = 0;
+    for (std::uint32_t seed = 0; seed != rounds(2000); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed + first_seed())};
+        random_tasks const tasks = draw(pick, 14);
+        snapshot const p = tasks.program();
+        plan_options options = tasks.options();
+        std::vector<std::uint32_t> kind(tasks.values());
+        for (value_id v = 0; v != tasks.values(); ++v)
+            kind[v] = tasks.alias_of[v] == no_value ? pick.below(2) : kind[tasks.alias_of[v]];
+        options.kind = kind;
+        options.pools.resize(2);
+        auto const closer = plan_memory(p, options); // kinds do not matter without pages
+        REQUIRE(closer);
+        options.kind = std::uint32_t{0};
+        CHECK(plan_memory(p, options).plan == closer.plan);
+        options.kind = kind;
+        for (pool_limits& pool : options.pools) {
+            pool.page = 8 + 8 * pick.below(8);
+            if (pick.below(4) == 0) pool.guard = pick.below(12);
+        }
+        auto const planned = plan_memory(p, options);
+        REQUIRE(planned);
+        CHECK(!shares_page(planned.plan, kind, options.pools));
+        CHECK(planned.report().lower_bound_bytes <= planned.report().arena_bytes);
+        higher += planned.report().arena_bytes > closer.report().arena_bytes;
+        for (memory_plan::in_place_gain const& gain : planned.in_place)
+            in_place += kind[gain.in] == kind[gain.out];
+        for (pool_limits& pool : options.pools) pool.guard = 0;
+        verdict const valid = check_plan(p, closer.plan, options);
+        bool const is_shared = shares_page(closer.plan, kind, options.pools);
+        if (closer.in_place.empty()) CHECK(bool{valid} == !is_shared);
+        if (!valid) CHECK(valid.error().what == fault::shared_page);
+        wrong += !valid;
+    }
+    CHECK(higher > rounds(2000) / 4);
+    CHECK(wrong > rounds(2000) / 4);
+    CHECK(in_place > rounds(2000) / 20);
+}
+
+TEST_CASE(
+    "a listing says kinds, views have that of their root, and planners without pages refuse them by name")
+{
+    listing<std::string> list;
+    list.step("draw").make("image", {.bytes = 1000, .kind = 1});
+    list.step("copy").read("image").make("buffer", {.bytes = 500});
+    list.step("mix").read("image").read("buffer").make("out", {.bytes = 100, .role = value_role::output});
+    CHECK(plan_memory(list).bytes() == 1600);
+    list.pools = {{.page = 1024}};
+    auto const planned = plan_memory(list);
+    REQUIRE(planned);
+    CHECK(planned.bytes() == 1624); // the image has a page of its own
+    CHECK(planned.report().lower_bound_bytes == 1600);
+    memory_plan wrong = planned.plan;
+    for (memory_plan::placed_buffer& b : wrong.buffers)
+        if (b.size == 500) b.offset = 1010;
+    CHECK(!check_plan(list.program(), wrong, list.options()));
+    auto at = [&](byte_count image, byte_count buffer, byte_count out) {
+        memory_plan moved = planned.plan;
+        for (memory_plan::placed_buffer& b : moved.buffers)
+            b.offset = b.size == 1000 ? image : b.size == 500 ? buffer : out;
+        return printed(check_plan(list.program(), moved, list.options()));
+    };
+    CHECK(at(0, 1024, 1524) == "");
+    CHECK(at(600, 100, 0) == "values 0 and 1 are both alive at position 1, and are of different kinds, with "
+                             "bytes in one page, bytes [0, 1024) of pool 0");
+    auto refused = [](auto call) { return thrown_by<precondition_error>(call, "not refused"); };
+    CHECK(refused([&] { (void)plan_concurrent(list); }) ==
+          "sublet: pool 0 has pages, and plan_concurrent() keeps none");
+    CHECK(refused([&] { (void)plan_with_handoffs(list); }) ==
+          "sublet: pool 0 has pages, and plan_with_handoffs() keeps none");
+    CHECK(refused([&] { (void)plan_flow(list); }) == "sublet: pool 0 has pages, and plan_flow() keeps none");
+    CHECK(refused([&] { (void)plan_nested(program_tree(list.program()), {list.options()}); }) ==
+          "sublet: pool 0 has pages, and plan_nested() keeps none");
+    CHECK(refused([&] {
+              (void)plan_symbolic(list.program(), {.bytes = formula(8), .pools = {{.page = 2}}});
+          }) == "sublet: pool 0 has pages, and plan_symbolic() keeps none");
+    CHECK(refused([&] { (void)check_concurrent_plan(list.program(), planned.plan, list.options()); }) ==
+          "sublet: pool 0 has pages, and check_concurrent_plan() checks none");
+    CHECK(refused([&] { (void)check_flow_plan(list.program(), planned.plan, list.options()); }) ==
+          "sublet: pool 0 has pages, and check_flow_plan() checks none");
+    list.previous = planned;
+    CHECK(refused([&] { (void)plan_memory(list); }) ==
+          "sublet: pool 0 has pages, and plan_memory() with a previous plan keeps none");
+    snapshot const viewed = sequence(2, 2, [](step_id s, effect_sink& sink) {
+        if (s == 0) sink.def(0);
+        else sink.use(0), sink.view(1);
+    });
+    plan_options const unlike{.bytes = 8,
+                              .alias_of = std::vector<value_id>{no_value, 0},
+                              .kind = std::vector<std::uint32_t>{1, 2},
+                              .check = false};
+    CHECK(failure_of(plan_memory(viewed, unlike)) ==
+          "value 1 is a view of value 0 of kind 2, but that is of kind 1");
+    plan_options said = unlike;
+    said.kind = std::vector<std::uint32_t>{1, 0};
+    auto const with_view = plan_memory(viewed, said);
+    CHECK(with_view);
+    CHECK(printed(check_plan(viewed, with_view.plan, unlike)) ==
+          "value 1 is a view of value 0 of kind 2, but that is of kind 1");
 }
 
 // --- base alignment --------------------------------------------------------------------------------------

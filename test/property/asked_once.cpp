@@ -81,6 +81,7 @@ public:
         all.pool = (*this)("pool", all.pool, values);
         all.pinned = (*this)("pinned", all.pinned, values);
         all.eligible = (*this)("eligible", all.eligible, values);
+        all.kind = (*this)("kind", all.kind, values);
         return all;
     }
     dependence_options data(plan_options const& all, std::size_t values)
@@ -326,7 +327,7 @@ TEST_CASE("analyses, orders, slots and rewritings ask once")
                           {"role", "alias_of"});
         expect_asked_once("values_as_versions",
                           [&](counting& c) { (void)values_as_versions(p, c.options(all, n)); },
-                          {"bytes", "alignment", "view_offset", "pool", "pinned", "eligible"});
+                          {"bytes", "alignment", "view_offset", "pool", "pinned", "eligible", "kind"});
 
         auto const kind = static_cast<slot_options::strategy_kind>(seed % 3);
         shared_slots const slots = share_slots(p, all, {.strategy = kind});
@@ -338,7 +339,7 @@ TEST_CASE("analyses, orders, slots and rewritings ask once")
         });
         expect_asked_once("log_sharing",
                           [&](counting& c) { (void)log_sharing(p, slots, c.options(all, n), {}); },
-                          {"alignment", "role", "view_offset", "pool", "pinned", "eligible"});
+                          {"alignment", "role", "view_offset", "pool", "pinned", "eligible", "kind"});
         expect_asked_once("name_slots",
                           [&](counting& c) {
                               plan_options const counted = c.options(all, n);
@@ -347,7 +348,7 @@ TEST_CASE("analyses, orders, slots and rewritings ask once")
                                                               c("keeps_name", per_value<bool>(false), n)};
                               (void)name_slots(values_as_versions(p, all), slots, counted, naming);
                           },
-                          {"alignment", "role", "alias_of", "view_offset", "pinned", "eligible"});
+                          {"alignment", "role", "alias_of", "view_offset", "pinned", "eligible", "kind"});
 
         memory_plan const plan = plan_memory(p, all).plan;
         expect_asked_once(

@@ -191,6 +191,7 @@ struct buffer {
     byte_count conflicting_pin = no_offset; ///< the pin of another of its values, if it differs
     buffer_id over = no_buffer; ///< the larger buffer that it overwrites, as in memory_plan::placed_buffer
     bool eligible = true;       ///< false: one of its values has storage of its own
+    std::uint32_t kind = 0;     ///< that of the root
 
     /// It is planned: it needs bytes, and their number is known.
     [[nodiscard]] bool is_planned() const { return needs_storage() && size != 0 && size != no_size; }

@@ -34,7 +34,7 @@ namespace sublet {
 ///             its choices; by buffer, an offset that is missing, needless, misaligned or off its pin; by
 ///             buffer, a violated colocation; by part, a reserved range; the first position at which two
 ///             buffers share bytes, or are closer than a guard (with clocks of several threads the first byte
-///             that two unordered ones share); by pool, its height
+///             that two unordered ones share); by buffer, a page with another kind; by pool, its height
 ///             and blocks; by pool, its bound; status, cost, movement. In a pool that cannot be or was
 ///             not filled, all buffers may be unplaced.
 /// Complexity: O((n + k) log (n + k)) time, O(n + k) memory, n = buffers, k = gaps, colocations and choices;

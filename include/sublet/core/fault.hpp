@@ -25,6 +25,8 @@ enum class fault : std::uint8_t {
            ///< not ordered. Without bytes: they are pinned so that what is colocated with them overlaps
     too_close, ///< overlap: value and other are both alive there, and between them lie only the bytes [begin,
                ///< end) of pool, fewer than its guard. Buffers: the same
+    shared_page, ///< overlap: value and other are of different kinds, both alive there, and have bytes in the
+                 ///< page [begin, end) of pool. Buffers: the same
     overwritten, ///< overlap: step writes other over bytes [begin, end) of pool, where value lies, which
                  ///< needed_at touches (none: an output); position: of step in `schedule`
 
@@ -80,8 +82,8 @@ enum class fault : std::uint8_t {
     busy_worker, ///< timing: step starts at `start` on worker `of`, which runs other until `end`; no other:
                  ///< there are only `end` workers
     over_group,  ///< timing: step begins a section of group `of` at `start`, where `end` others run, of at
-                ///< most `most`. With other: no order was found that keeps the group, and in the one that was
-                ///< tried step begins a section before that of other has ended
+    ///< most `most`. With other: no order was found that keeps the group, and in the one that was
+    ///< tried step begins a section before that of other has ended
 
     unlike_capture, ///< view: value_in_tree, which a body captures, is other_in_tree, but `fact` is `end` of
                     ///< the one and `needed` of the other; value and other only have their names

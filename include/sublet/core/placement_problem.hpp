@@ -69,6 +69,7 @@ struct placement_problem {
         pool_id pool = 0;         ///< the pool to lie in, if it has no choices
         byte_count pinned = no_offset;    ///< the required offset
         byte_count preferred = no_offset; ///< the offset to take if that costs no height
+        std::uint32_t kind = 0; ///< in a pool with pages: it shares none with buffers of other kinds
     };
 
     /// During `when` only the bytes [begin, end) of the buffer matter, relative to its offset; none if the

@@ -476,6 +476,11 @@ struct pool_limits {
     /// Plans for one order, place(), and plans for control flow keep out of them; other planners refuse
     /// them, and so does a pool with a largest block.
     std::vector<std::pair<byte_count, byte_count>> reserved = {};
+    /// Two buffers of different kinds that are live together have no bytes in one page, [k * page, (k + 1) *
+    /// page): Vulkan's bufferImageGranularity. place() and plan_memory() keep to whole pages all kinds but
+    /// the one for which that costs least; other planners refuse pages, and so does a pool with a largest
+    /// block or reserved ranges.
+    byte_count page = 1;
 };
 
 /// What a planner has to know about the values, the pools and the order of the nodes.
@@ -488,7 +493,8 @@ struct plan_options {
     };
 
     /// The program runs in rounds, and what a round leaves in `from` is in `to` when the next one begins: a
-    /// history, the state of a loop, the two halves of a ping-pong. Both are roots of one size, in one pool.
+    /// history, the state of a loop, the two halves of a ping-pong. Both are roots of one size and kind, in
+    /// one pool.
     ///
     ///     round            0             1             2
     ///     { now, before }  before  now   before  now   before  now      the bytes of `now` are not copied:
@@ -511,6 +517,8 @@ struct plan_options {
     per_value<pool_id> pool = pool_id{0};              ///< the pool to lie in
     per_value<byte_count> pinned = no_offset;          ///< a prescribed offset
     per_value<bool> eligible = true;        ///< false: has its own storage: not planned, not counted
+    per_value<std::uint32_t> kind =
+        std::uint32_t{0}; ///< in a pool with pages (pool_limits::page): any number
     /// The limits of every pool that a value with planned storage names; if none is listed, no pool has any.
     table<pool_id, pool_limits> pools = {};
     /// The pools of values that may be in several, in any order; a value without a choice is in its `pool`, a

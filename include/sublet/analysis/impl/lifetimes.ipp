@@ -299,6 +299,7 @@ SUBLET_DECL buffer_table gather_buffers(live_ranges const& lives, plan_options c
     auto const pool = options.pool.tabulate(values, "pool");
     auto const pinned = options.pinned.tabulate(values, "pinned");
     auto const eligible = options.eligible.tabulate(values, "eligible");
+    auto const kind = options.kind.tabulate(values, "kind");
     auto view_offset = options.view_offset.tabulate(values, "view_offset");
     bool has_offsets = false;
     for (value_id v = 0; v != values; ++v) has_offsets |= alias_of[v] != no_value && view_offset[v] != 0;
@@ -311,6 +312,7 @@ SUBLET_DECL buffer_table gather_buffers(live_ranges const& lives, plan_options c
         b.root = root;
         b.size = bytes[root];
         b.pool = pool[root];
+        b.kind = kind[root];
     }
     if (has_offsets) table.offset_in_root = detail::offsets_in_roots(alias_of, view_offset);
     for (pool_limits const& p : options.pools)

@@ -85,7 +85,7 @@ SUBLET_DECL std::optional<counterexample> find_unlike_root(plan_options const& o
 {
     // A fact of which this does not say what it means of a view does not compile. Bytes are those of the view;
     // a pin is that of the root, and its contradiction is one of the placement.
-    [[maybe_unused]] auto const& [bytes, alignment, role, view_of, begin, pool, pinned, eligible, pools,
+    [[maybe_unused]] auto const& [bytes, alignment, role, view_of, begin, pool, pinned, eligible, kind, pools,
                                   choices, carried, order, previous, previous_value, keep_within, in_place,
                                   check, effort] = options;
     std::size_t const values = alias_of.size();
@@ -106,6 +106,8 @@ SUBLET_DECL std::optional<counterexample> find_unlike_root(plan_options const& o
         }
         if (pool_id const its = options.pool[v]; its != 0 && its != options.pool[classes.root(v)])
             return unlike("pool", its, options.pool[classes.root(v)]);
+        if (std::uint32_t const its = options.kind[v]; its != 0 && its != options.kind[classes.root(v)])
+            return unlike("kind", its, options.kind[classes.root(v)]);
         if (has_role(options.role[v], value_role::external) &&
             !has_role(options.role[classes.root(v)], value_role::external))
             return unlike("role", 0, 0);

@@ -151,6 +151,7 @@ SUBLET_DECL verdict check_concurrent_plan(snapshot const& p, memory_plan const& 
     auto const asked = detail::with_said_views(p, detail::asked_options(given, p.values()));
     plan_options const& options = *asked;
     detail::expect_steps_run_once(p);
+    detail::expect_pages(options, "check_concurrent_plan");
     detail::plan_requirements required = detail::derive_requirements(p, options);
     if (detail::is_foreign(plan, p.steps(), p.values())) return counterexample{fault::foreign_plan};
     if (auto const unclear = detail::misnamed_view(p, required)) return unclear;

@@ -269,6 +269,7 @@ SUBLET_DECL verdict check_flow_plan(snapshot const& as_made, memory_plan const& 
                                     plan_options const& given, flow_options const& flow)
 {
     detail::expect_listed_order(as_made, given.order);
+    detail::expect_pages(given, "check_flow_plan");
     snapshot listed;
     snapshot const& p = detail::as_control_flow(as_made, listed);
     detail::expect_no_carried(given, "check_flow_plan");

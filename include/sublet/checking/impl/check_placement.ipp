@@ -41,6 +41,7 @@ public:
         if (auto fact = not_colocated()) return fact;
         if (auto fact = in_reserved()) return fact;
         if (auto fact = clocks_.threads > 1 ? shared_bytes() : clash()) return fact;
+        if (auto fact = shared_page()) return fact;
         if (auto fact = wrong_height()) return fact;
         if (auto fact = wrong_blocks()) return fact;
         return find_false_claim();
@@ -235,6 +236,44 @@ private:
             below.resize(kept);
             below.push_back(its);
         }
+        return std::nullopt;
+    }
+
+    /// All pairs of solid parts of different kinds, in pools with pages.
+    std::optional<counterexample> shared_page() const
+    {
+        std::vector<solid_part> parts;
+        for (solid_part const& part : solid_.parts)
+            if (is_placed(part.buffer) && limits(pool_of(part.buffer)).page > 1) parts.push_back(part);
+        auto begin = [this](solid_part const& p) {
+            return placed_.offset[p.buffer] - solid_.above[p.buffer] + p.begin;
+        };
+        auto conflict = [this](solid_part const& a, solid_part const& b) {
+            return clocks_.threads > 1 ? are_unordered(clocks_, a.buffer, b.buffer)
+                                       : overlaps(a.when, b.when);
+        };
+        for (solid_part const& a : parts)
+            for (solid_part const& b : parts) {
+                pool_id const pool = pool_of(a.buffer);
+                bool const are_kinds = problem_.buffers[a.buffer].kind != problem_.buffers[b.buffer].kind;
+                if (a.buffer >= b.buffer || pool != pool_of(b.buffer) || !are_kinds) continue;
+                if (solid_.root[a.buffer] == solid_.root[b.buffer]) continue;
+                byte_count const page = limits(pool).page;
+                byte_count const first = larger(begin(a) / page, begin(b) / page);
+                byte_count const last = smaller((begin(a) + (a.end - a.begin) - 1) / page,
+                                                (begin(b) + (b.end - b.begin) - 1) / page);
+                if (first > last || !conflict(a, b)) continue;
+                bool const by_clocks = clocks_.threads > 1;
+                return counterexample{
+                    fault::shared_page,
+                    counterexample::buffers{.buffer = a.buffer,
+                                            .other = b.buffer,
+                                            .position =
+                                                by_clocks ? no_position : larger(a.when.first, b.when.first),
+                                            .pool = pool,
+                                            .begin = first * page,
+                                            .end = (first + 1) * page}};
+            }
         return std::nullopt;
     }
 

@@ -38,6 +38,7 @@ public:
         auto const positions = position_id::of(larger(program_.steps(), std::size_t{1}));
         if (auto fact = hold_carried(required_, plan_, options_, positions)) return fact;
         if (auto fact = clash(required_)) return fact;
+        if (auto fact = shared_page(required_, plan_, options_)) return fact;
         return check_guards(required_, plan_, options_,
                             [this](auto const& guarded) { return clash(guarded); });
     }
@@ -305,6 +306,7 @@ SUBLET_DECL verdict check_plan(snapshot const& p, memory_plan const& plan, plan_
 {
     detail::expect_steps_run_once(p);
     auto const asked = detail::with_said_views(p, detail::asked_options(options, p.values()));
+    detail::expect_pages(options);
     return detail::plan_checker(p, plan, *asked).first_fault();
 }
 

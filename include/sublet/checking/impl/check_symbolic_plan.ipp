@@ -480,6 +480,9 @@ SUBLET_DECL verdict check_plan(snapshot const& p, symbolic_plan const& plan, sym
     for (pool_id pool = 0; pool != options.pools.size(); ++pool)
         SUBLET_EXPECTS(options.pools[pool].guard == 0,
                        "sublet: pool % has a guard, and a plan for every shape keeps none", pool);
+    for (pool_id pool = 0; pool != options.pools.size(); ++pool)
+        SUBLET_EXPECTS(options.pools[pool].page == 1,
+                       "sublet: pool % has pages, and a plan for every shape keeps none", pool);
     auto const asked = detail::with_said_views(p, detail::tabulated_options(options, p.values()));
     std::optional<counterexample> fact = detail::symbolic_checker(p, plan, *asked).first_fault();
     if (fact && options.dims.empty()) fact->at_shape.reset(); // there is one shape

@@ -124,6 +124,8 @@ SUBLET_DECL std::optional<counterexample> unlike_root(plan_requirements const& r
             return says("alignment", alignment, begin);
         if (pool_id const pool = required.pool[v]; pool != 0 && pool != required.pool[r])
             return says("pool", pool, required.pool[r]);
+        if (std::uint32_t const kind = required.kind[v]; kind != 0 && kind != required.kind[r])
+            return says("kind", kind, required.kind[r]);
         bool const is_external = has_role(required.role[v], value_role::external);
         if (is_external && !has_role(required.role[r], value_role::external)) return says("role", 0, 0);
         if (!required.eligible[v] && required.eligible[r]) return says("eligible", 0, 1);
@@ -378,6 +380,47 @@ SUBLET_DECL std::optional<counterexample> hold_carried(plan_requirements& requir
 }
 
 // --- check neighbours ------------------------------------------------------------------------------------
+
+SUBLET_DECL void expect_pages(plan_options const& options, char const* checker)
+{
+    for (pool_id pool = 0; pool != options.pools.size(); ++pool) {
+        SUBLET_EXPECTS(options.pools[pool].page != 0, "sublet: the pages of pool % have 0 bytes", pool);
+        SUBLET_EXPECTS(checker == nullptr || options.pools[pool].page == 1,
+                       "sublet: pool % has pages, and %() checks none", pool, checker);
+    }
+}
+
+SUBLET_DECL std::optional<counterexample> shared_page(plan_requirements const& required,
+                                                      memory_plan const& plan, plan_options const& options)
+{
+    std::vector<value_id> roots;
+    for (value_id v = 0; v != required.root.size(); ++v)
+        if (required.root[v] == v && required.is_planned(v))
+            if (pool_id const pool = place_of(plan, v).pool;
+                pool < options.pools.size() && options.pools[pool].page > 1)
+                roots.push_back(v);
+    for (value_id a : roots)
+        for (value_id b : roots) {
+            auto const [pool, begin] = place_of(plan, a);
+            auto const [other_pool, other_begin] = place_of(plan, b);
+            bool const is_pair = a < b && pool == other_pool && required.kind[a] != required.kind[b];
+            if (!is_pair || !overlaps(required.life[a], required.life[b])) continue;
+            byte_count const page = options.pools[pool].page;
+            byte_count const first = larger(begin / page, other_begin / page);
+            byte_count const last =
+                smaller((begin + required.bytes[a] - 1) / page, (other_begin + required.bytes[b] - 1) / page);
+            if (first > last) continue;
+            return counterexample{
+                fault::shared_page,
+                counterexample::overlap{.value = a,
+                                        .other = b,
+                                        .position = larger(required.life[a].first, required.life[b].first),
+                                        .pool = pool,
+                                        .begin = first * page,
+                                        .end = (first + 1) * page}};
+        }
+    return std::nullopt;
+}
 
 SUBLET_DECL bool has_guard(plan_options const& options)
 {

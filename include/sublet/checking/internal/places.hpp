@@ -120,6 +120,14 @@ check_places(plan_requirements const& required, memory_plan const& plan, plan_op
 
 // --- check neighbours ------------------------------------------------------------------------------------
 
+/// Throws: precondition_error for a pool with pages, or pages of 0 bytes if `checker` is null.
+void expect_pages(plan_options const& options, char const* checker = nullptr);
+
+/// The first two classes of different kinds that live together in one order and have bytes in one page: all
+/// pairs of those in pools with pages.
+[[nodiscard]] std::optional<counterexample> shared_page(plan_requirements const& required,
+                                                        memory_plan const& plan, plan_options const& options);
+
 /// Whether a pool of these has a guard.
 [[nodiscard]] bool has_guard(plan_options const& options);
 

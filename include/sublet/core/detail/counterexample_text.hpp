@@ -98,7 +98,7 @@ private:
     {
         if (why_.what == fault::overwritten) return overwrite(o);
         values(o.value, o.other);
-        if (why_.what == fault::too_close) {
+        if (why_.what == fault::too_close || why_.what == fault::shared_page) {
             if (o.position != no_position || o.step != no_step) {
                 out_ << " are both alive at ";
                 at(o.position, o.step);
@@ -106,7 +106,7 @@ private:
             } else {
                 out_ << " may be alive together, and ";
             }
-            return too_close(o.begin, o.end, o.pool);
+            return neighbours(o.begin, o.end, o.pool);
         }
         if (o.begin == o.end && why_.at_shape) {
             if (o.position == no_position) out_ << " are both alive in some schedule";
@@ -127,8 +127,12 @@ private:
         out_ << " and share ";
         bytes(o.begin, o.end, o.pool);
     }
-    void too_close(byte_count begin, byte_count end, pool_id pool)
+    void neighbours(byte_count begin, byte_count end, pool_id pool)
     {
+        if (why_.what == fault::shared_page) {
+            out_ << "are of different kinds, with bytes in one page, ";
+            return bytes(begin, end, pool);
+        }
         out_ << "only " << end - begin << ' ' << out_.units() << " of pool " << pool
              << " lie between them, fewer than its guard";
     }
@@ -289,6 +293,7 @@ private:
             out_ << " that begins at byte " << v.needed << ", which is not a multiple of its alignment "
                  << v.end;
         else if (is_fact("pool")) out_ << " in pool " << v.end << ", but that lies in pool " << v.needed;
+        else if (is_fact("kind")) out_ << " of kind " << v.end << ", but that is of kind " << v.needed;
         else if (is_fact("role")) out_ << " and external, but that is not";
         else if (is_fact("pool_choices"))
             out_ << " with pool " << v.end << " as a choice: its pool is that of the other";
@@ -491,10 +496,11 @@ private:
             out_ << b.end << " bytes have moved, and they are given as " << b.needed;
             return;
         case fault::too_close:
+        case fault::shared_page:
             out_ << "buffers " << b.buffer << " and " << b.other;
             if (b.position == no_position) out_ << " are not ordered by their clocks, and ";
             else out_ << " are both alive at position " << b.position << ", and ";
-            return too_close(b.begin, b.end, b.pool);
+            return neighbours(b.begin, b.end, b.pool);
         case fault::clash:
             out_ << "buffers " << b.buffer << " and " << b.other;
             if (b.begin == b.end) {

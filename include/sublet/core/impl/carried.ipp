@@ -44,6 +44,9 @@ SUBLET_COLD_DECL std::vector<std::vector<value_id>> carried_groups(plan_options 
         SUBLET_EXPECTS(options.pool[c.from] == options.pool[c.to],
                        "sublet: value % is in pool %, and is carried into value %, which is in pool %",
                        c.from, options.pool[c.from], c.to, options.pool[c.to]);
+        SUBLET_EXPECTS(options.kind[c.from] == options.kind[c.to],
+                       "sublet: value % is of kind %, and is carried into value %, which is of kind %",
+                       c.from, options.kind[c.from], c.to, options.kind[c.to]);
         into[c.from] = c.to;
         from[c.to] = c.from;
     }

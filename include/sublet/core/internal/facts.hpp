@@ -66,12 +66,13 @@ SUBLET_COLD void each_value_fact(Visit visit)
     visit(value_fact<pool_id>{"pool", &all::pool, &sym::pool, copy::same, body::same});
     visit(value_fact<byte_count>{"pinned", &all::pinned, &sym::pinned, copy::same, body::same});
     visit(value_fact<bool>{"eligible", &all::eligible, &sym::eligible, copy::same, body::same});
+    visit(value_fact<std::uint32_t>{"kind", &all::kind, nullptr, copy::same, body::same});
 }
 
 /// A member of options that is neither in the table nor here does not compile.
 inline void each_member_is_known(plan_options const& all, symbolic_options const& symbolic)
 {
-    [[maybe_unused]] auto const& [bytes, alignment, role, alias_of, view_offset, pool, pinned, eligible,
+    [[maybe_unused]] auto const& [bytes, alignment, role, alias_of, view_offset, pool, pinned, eligible, kind,
                                   pools, pool_choices, carried, order, previous, previous_value, keep_within,
                                   in_place, check, effort] = all;
     [[maybe_unused]] auto const& [bytes_of, dims, bytes_by_shape, alignment_of, role_of, view_of, begin_of,

@@ -91,7 +91,7 @@ SUBLET_DECL plan_requirements derive_requirements(snapshot const& program, plan_
 {
     std::size_t const values = program.values();
     // A member that a checker does not read here does not compile; choices are read in places.ipp.
-    auto const& [bytes, alignment, role, alias_of, view_offset, pool, pinned, eligible, pools, choices,
+    auto const& [bytes, alignment, role, alias_of, view_offset, pool, pinned, eligible, kind, pools, choices,
                  carried, order, previous, previous_value, keep_within, in_place, check, effort] = options;
     plan_requirements d;
     d.position = positions_in(order, program);
@@ -112,6 +112,7 @@ SUBLET_DECL plan_requirements derive_requirements(snapshot const& program, plan_
     d.pinned = pinned.tabulate(values, "pinned");
     d.pool = pool.tabulate(values, "pool");
     d.eligible = eligible.tabulate(values, "eligible");
+    d.kind = kind.tabulate(values, "kind");
     for (pool_limits const& p : pools)
         SUBLET_EXPECTS(p.alignment >= 1, "sublet: the alignment of a pool is 0, but has to be at least 1");
     for (value_id v = 0; v != values; ++v) {

@@ -51,6 +51,7 @@ struct plan_requirements {
     table<value_id, byte_count> pinned; ///< as given; the root's is that of its class, as far as it tells
     table<value_id, pool_id> pool;
     table<value_id, unsigned char> eligible; ///< as given; another than that of the root is a fault
+    table<value_id, std::uint32_t> kind;
     table<value_id, live_range> life;
 
     /// Whether the class needs planned storage.

@@ -112,6 +112,49 @@ placement::pool_result pack_around(placement_problem const& problem, std::vector
     return std::move(known.result);
 }
 
+/// The same for a pool with pages and buffers of several kinds: one kind, or another one, is spared, and the
+/// others are kept in whole pages. The bound is that without pages.
+template <class Pack>
+placement::pool_result pack_in_pages(placement_problem const& problem, std::vector<buffer_id> const& members,
+                                     pool_id pool, placement::objective objective,
+                                     table<buffer_id, byte_count>& offset, search_control& control,
+                                     std::size_t left, std::size_t phases, Pack const& pack)
+{
+    constexpr int most_kinds = 2;
+    table<buffer_id, byte_count> at = offset;
+    placement::pool_result result =
+        open_pool(problem, members, problem.pools[pool], objective, at, control, 0, phases).result;
+    if (result.proof.bytes == no_limit) return result;
+    result.height = no_limit;
+    result.packings = 0;
+    int tried = 0;
+    for (std::uint32_t spared : kinds_to_spare(problem, pool)) {
+        if (tried == most_kinds || result.height == result.lower_bound) break;
+        problem_in_pages const paged = in_pages(problem, pool, spared);
+        pool_limits const limits = paged.problem.pools[pool];
+        at.assign(problem.buffers.size(), no_offset);
+        placement::pool_result const now = pack_pool(
+            paged.problem, members, limits, objective, at, control, left, phases,
+            [&](placement_shapes const& shapes, placement_bound const& bound, placement::pool_result& out,
+                std::size_t parts) { return pack(shapes, bound, limits.capacity, out, parts); });
+        result.packings += now.packings;
+        result.nodes += now.nodes;
+        if (now.proof.bytes == no_limit) continue; // pins of one kind share pages, which may be fine
+        ++tried;
+        for (buffer_id b : members) at[b] = paged.offset(b, at[b]);
+        byte_count const height = top_of(problem, pool, at);
+        if (height >= result.height) continue;
+        result.height = height;
+        for (buffer_id b : members) offset[b] = at[b];
+    }
+    SUBLET_EXPECTS(tried != 0 || members.empty(),
+                   "sublet: in pool %, which has pages, buffers of several kinds are pinned so that no kind "
+                   "can be kept in whole pages",
+                   pool);
+    result.status = status_of(result.height, result.lower_bound, problem.pools[pool].capacity, objective);
+    return result;
+}
+
 /// `takes_few`: `pack` would begin with first_packing(), and nothing is told of that or stops it.
 // NOLINTNEXTLINE(misc-no-recursion): once, without rules between neighbours
 template <class Pack>
@@ -131,9 +174,15 @@ placement pack_pools(placement_problem const& problem, placement::objective obje
         bool const is_empty = members.first[pool] == members.first[pool + 1];
         pool_limits const limits = limits_of(problem, pool);
         std::size_t const share = is_empty ? 0 : left--;
+        bool const in_whole_pages = has_pages(problem, pool);
         if (!limits.reserved.empty()) {
             result.pools.push_back(pack_around(problem, members.of(pool), pool, objective, result.offset,
                                                control, share, phases, pack));
+            continue;
+        }
+        if (in_whole_pages) {
+            result.pools.push_back(pack_in_pages(problem, members.of(pool), pool, objective, result.offset,
+                                                 control, share, phases, pack));
             continue;
         }
         if (takes_few) {

@@ -424,9 +424,9 @@ SUBLET_DECL void positioned_clocks::lower(placement& placed, placement::objectiv
         placement::pool_result const& pool = placed.pools[p];
         bool const can_be_lower =
             pool.status == placement::outcome::feasible || pool.status == placement::outcome::limit;
-        bool const has_reserved = !limits_of(problem, p).reserved.empty();
-        if (limits_of(problem, p).largest_block != no_limit || has_reserved) {
-            how.bounds.push_back(no_limit); // no borders there, and no ranges
+        pool_limits const its = limits_of(problem, p);
+        if (its.largest_block != no_limit || !its.reserved.empty() || its.page != 1) {
+            how.bounds.push_back(no_limit); // no borders there, no ranges and no pages
             continue;
         }
         byte_count const goal =

@@ -10,6 +10,8 @@
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/internal/spacing.hpp>
 
+#include <algorithm>
+
 namespace sublet::detail {
 
 SUBLET_DECL bool has_spacing(placement_problem const& problem) noexcept
@@ -187,6 +189,125 @@ SUBLET_COLD_DECL void packed_around::take(placement_problem const& problem, plac
     result.lower_bound = result.proof.bytes;
     result.status = status_of(height, result.lower_bound, limits.capacity, objective);
     is_done = true;
+}
+
+// --- pages -----------------------------------------------------------------------------------------------
+
+SUBLET_DECL bool has_pages(placement_problem const& problem, pool_id pool)
+{
+    pool_limits const limits = limits_of(problem, pool);
+    SUBLET_EXPECTS(limits.page != 0, "sublet: the pages of pool % have 0 bytes", pool);
+    if (limits.page == 1) return false;
+    SUBLET_EXPECTS(limits.largest_block == no_limit && limits.reserved.empty(),
+                   "sublet: pool % has pages, and a largest block or reserved bytes: one of these, please",
+                   pool);
+    buffer_id first = no_buffer;
+    for (buffer_id b = 0; b != problem.buffers.size(); ++b) {
+        if (problem.buffers[b].pool != pool || problem.buffers[b].size == 0) continue;
+        if (first == no_buffer) first = b;
+        if (problem.buffers[b].kind != problem.buffers[first].kind) return true;
+    }
+    return false;
+}
+
+SUBLET_COLD_DECL problem_in_pages in_pages(placement_problem const& problem, pool_id pool,
+                                           std::uint32_t spared)
+{
+    byte_count const page = limits_of(problem, pool).page;
+    std::size_t const n = problem.buffers.size();
+    problem_in_pages result{problem, table<buffer_id, byte_count>(n, 0)};
+    table<buffer_id, buffer_id> leader(n); // of what is colocated
+    for (buffer_id b = 0; b != n; ++b) leader[b] = b;
+    auto find = [&leader](buffer_id b) {
+        while (leader[b] != b) b = leader[b] = leader[leader[b]];
+        return b;
+    };
+    for (placement_problem::colocation const& c : problem.colocated) {
+        if (c.buffer >= n || c.anchor >= n || problem.buffers[c.buffer].pool != pool) continue;
+        SUBLET_EXPECTS(
+            problem.buffers[c.buffer].kind == problem.buffers[c.anchor].kind && c.distance % page == 0,
+            "sublet: buffers % and % are colocated in pool %, which has pages: they need one kind, "
+            "and a distance of whole pages",
+            c.buffer, c.anchor, pool);
+        leader[find(c.buffer)] = find(c.anchor);
+    }
+    auto is_padded = [&](buffer_id b) {
+        return problem.buffers[b].pool == pool && problem.buffers[b].kind != spared &&
+               problem.buffers[b].size < byte_count{1} << 62;
+    };
+    table<buffer_id, byte_count> shift_of(n, 0); // by leader: a pin need not begin a page
+    for (buffer_id b = 0; b != n; ++b)
+        if (is_padded(b) && problem.buffers[b].pinned != no_offset)
+            shift_of[find(b)] = problem.buffers[b].pinned % page;
+    auto page_begin = [page](byte_count at) { return at - at % page; };
+    auto page_end = [page](byte_count at) { return align_up(at, page); };
+    for (placement_problem::gap& gap : result.problem.gaps)
+        if (gap.buffer < n && is_padded(gap.buffer) && gap.begin < gap.end) {
+            gap.begin = page_begin(gap.begin + shift_of[find(gap.buffer)]);
+            gap.end = page_end(gap.end + shift_of[find(gap.buffer)]);
+        }
+    for (buffer_id b = 0; b != n; ++b) {
+        if (!is_padded(b)) continue;
+        placement_problem::buffer& its = result.problem.buffers[b];
+        byte_count const shift = result.shift[b] = shift_of[find(b)];
+        if (its.pinned != no_offset) its.pinned -= shift;
+        its.preferred = no_offset;
+        its.alignment = shift != 0 ? page : combine_alignment(its.alignment, page);
+        if (its.size != 0) its.size = page_end(its.size + shift);
+    }
+    pool_limits& limits = result.problem.pools[pool];
+    for (buffer_id b = 0; b != n; ++b) // that of a shifted buffer holds for its pin
+        if (problem.buffers[b].pool == pool && result.shift[b] == 0 && problem.buffers[b].alignment != 0)
+            result.problem.buffers[b].alignment =
+                combine_alignment(result.problem.buffers[b].alignment, limits.alignment);
+    limits.alignment = 1;
+    if (limits.capacity != no_limit) limits.capacity = page_end(limits.capacity);
+    limits.page = 1;
+    return result;
+}
+
+SUBLET_COLD_DECL std::vector<std::uint32_t> kinds_to_spare(placement_problem const& problem, pool_id pool)
+{
+    constexpr std::size_t most = 8;
+    byte_count const page = limits_of(problem, pool).page;
+    std::vector<sort_key> events; // {position, 0: an end, 1: a begin; buffer}
+    std::vector<std::uint32_t> kinds;
+    for (buffer_id b = 0; b != problem.buffers.size(); ++b) {
+        placement_problem::buffer const& its = problem.buffers[b];
+        if (its.pool != pool || its.size == 0) continue;
+        kinds.push_back(its.kind);
+        if (is_empty(its.life)) continue;
+        events.push_back({its.life.first, 1, b});
+        events.push_back({its.life.last, 0, b});
+    }
+    sort_ascending(kinds);
+    kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
+    if (kinds.size() > most) kinds.resize(most);
+    sort_by_key(events);
+    std::vector<sort_key> by_peak;
+    for (std::uint32_t kind : kinds) {
+        byte_count live = 0, peak = 0;
+        for (sort_key const& e : events) {
+            placement_problem::buffer const& its = problem.buffers[buffer_id{e.id}];
+            byte_count const bytes = its.kind == kind ? its.size : align_up(its.size, page);
+            live = e.tie == 0 ? live - bytes : checked_add(live, bytes);
+            peak = larger(peak, live);
+        }
+        by_peak.push_back({peak, 0, kind});
+    }
+    sort_by_key(by_peak);
+    for (std::size_t i = 0; i != kinds.size(); ++i) kinds[i] = by_peak[i].id;
+    return kinds;
+}
+
+SUBLET_COLD_DECL byte_count top_of(placement_problem const& problem, pool_id pool,
+                                   table<buffer_id, byte_count> const& offset)
+{
+    byte_count top = 0;
+    for (buffer_id b = 0; b != problem.buffers.size(); ++b)
+        if (problem.buffers[b].pool == pool && offset[b] != no_offset)
+            top = larger(top, offset[b] + problem.buffers[b].size);
+    return top;
 }
 
 } // namespace sublet::detail

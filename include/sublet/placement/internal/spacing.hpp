@@ -13,6 +13,7 @@
 ///                   +---+          +---+
 ///                   | a |          | a |
 ///
+///     page 4        all kinds but one begin and end at multiples of 4
 ///     reserved      a buffer that is pinned there and lives always; only ranges below the height count
 
 #include <sublet/core/placement_problem.hpp>
@@ -20,6 +21,7 @@
 #include <sublet/core/units.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -85,6 +87,36 @@ struct packed_around {
 
 /// Nothing is packed yet.
 [[nodiscard]] packed_around begin_around(pool_limits const& limits);
+
+/// Whether there are buffers of several kinds in the pool, and it has pages.
+/// Throws: precondition_error for pages of 0 bytes, and for pages in a pool with a largest block or reserved
+///         ranges.
+[[nodiscard]] bool has_pages(placement_problem const& problem, pool_id pool);
+
+/// The problem in which all buffers of a pool but those of one kind lie in whole pages.
+struct problem_in_pages {
+    placement_problem problem;
+    table<buffer_id, byte_count> shift; ///< that a buffer begins behind the first byte of its first page
+
+    /// The offset of a buffer for one of this problem.
+    [[nodiscard]] byte_count offset(buffer_id b, byte_count of_pages) const
+    {
+        return of_pages == no_offset ? no_offset : of_pages + shift[b];
+    }
+};
+
+/// Requires:   as pack(); the pool has no guard.
+/// Throws:     precondition_error for colocated buffers of different kinds, or at a distance that is no
+///             multiple of a page.
+[[nodiscard]] problem_in_pages in_pages(placement_problem const& problem, pool_id pool, std::uint32_t spared);
+
+/// The kinds of a pool, that first which costs least to keep in whole pages if all others are: by the most
+/// bytes live at one position. The first few if there are many.
+[[nodiscard]] std::vector<std::uint32_t> kinds_to_spare(placement_problem const& problem, pool_id pool);
+
+/// The end of the highest buffer of a pool.
+[[nodiscard]] byte_count top_of(placement_problem const& problem, pool_id pool,
+                                table<buffer_id, byte_count> const& offset);
 
 } // namespace sublet::detail
 

@@ -36,7 +36,7 @@ public:
     template <class Facts>
     value_id describe(Handle const& h, Facts const& facts, step_id by)
     {
-        auto const& [bytes, alignment, role, pool, pinned, eligible, begins_at_touch, name] = facts;
+        auto const& [bytes, alignment, role, pool, pinned, eligible, kind, begins_at_touch, name] = facts;
         value_id const v = numbers_.add(h);
         say(bytes_, "size", v, bytes, by);
         say(alignment_, "alignment", v, alignment, by);
@@ -44,6 +44,7 @@ public:
         say(pool_, "pool", v, pool, by);
         if (pinned != no_offset) say(pinned_, "pinned offset", v, pinned, by);
         if (!eligible) say(eligible_, "eligibility", v, static_cast<unsigned char>(false), by);
+        say(kind_, "kind", v, kind, by);
         if (begins_at_touch) static_cast<void>(begins_at_touch_.say(v, 1, by));
         value_names_.add(v, name);
         return v;
@@ -111,6 +112,7 @@ public:
                 .pool = pool_.of(size()),
                 .pinned = pinned_.of(size()),
                 .eligible = eligible_.of(size()),
+                .kind = kind_.of(size()),
                 .pool_choices = pool_choices_,
                 .carried = carried_};
     }
@@ -282,6 +284,7 @@ private:
     said_values<byte_count> bytes_{unsaid_size}, alignment_{1}, view_offset_{no_offset};
     said_values<byte_count> pinned_{no_offset};
     said_values<unsigned char, bool> eligible_{1};
+    said_values<std::uint32_t> kind_{0};
     said_values<unsigned char, bool> begins_at_touch_{0};
     std::vector<plan_options::pool_choice> pool_choices_;
     std::vector<plan_options::carry> carried_;

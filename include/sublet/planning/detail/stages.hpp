@@ -33,6 +33,9 @@ void enter_buffers(buffer_table& buffers, plan_options const& options,
 /// Throws: precondition_error if a pool has reserved bytes, which `planner` does not keep free.
 void expect_no_reserved(plan_options const& options, char const* planner);
 
+/// Throws: precondition_error if a pool has pages, which `planner` does not keep.
+void expect_no_pages(plan_options const& options, char const* planner);
+
 /// Enters the offsets into the plan, and the sizes and bounds into the report. A sum that exceeds 64 bits
 /// saturates.
 void enter_offsets(placement const& placed, planned_memory& result);

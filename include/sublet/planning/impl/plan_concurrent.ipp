@@ -159,6 +159,7 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
 {
     detail::expect_previous(given);
     detail::expect_no_reserved(given, "plan_concurrent");
+    detail::expect_no_pages(given, "plan_concurrent()");
     SUBLET_EXPECTS(!detail::has_previous(given) ||
                        wanted.strategy != concurrent_options::strategy_kind::slots,
                    "sublet: a plan of slots does not take account of a previous plan");

@@ -391,6 +391,7 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
 {
     detail::expect_previous(given);
     detail::expect_no_reserved(given, "plan_with_handoffs");
+    detail::expect_no_pages(given, "plan_with_handoffs()");
     SUBLET_EXPECTS(how.minimum_gain <= 1000, "sublet: minimum_gain is %, but at most 1000 thousandths",
                    how.minimum_gain);
     detail::expect_groups(how.groups, p.steps());

@@ -11,6 +11,7 @@
 #include <sublet/impl/config.hpp>
 #include <sublet/plan_nested.hpp>
 #include <sublet/planning/detail/previous_places.hpp>
+#include <sublet/planning/detail/stages.hpp>
 
 #include <utility>
 
@@ -109,6 +110,7 @@ SUBLET_DECL planned_nested plan_nested(program_tree const& tree, table<program_i
                                        flow_options const& how)
 {
     for (plan_options const& one : given) detail::expect_no_previous(one, "plan_nested");
+    for (plan_options const& one : given) detail::expect_no_pages(one, "plan_nested()");
     detail::flat_tree_with_options flattened = detail::flatten_with_options(tree, given);
     table<program_id, plan_options> const& options = flattened.own;
     planned_nested result;

@@ -400,6 +400,8 @@ SUBLET_DECL void expect_valid(symbolic_options const& options)
                        "sublet: pool % has a guard, and a plan for every shape keeps none", p);
         SUBLET_EXPECTS(options.pools[p].reserved.empty(),
                        "sublet: pool % has reserved bytes, and plan_symbolic() does not keep them free", p);
+        SUBLET_EXPECTS(options.pools[p].page == 1, "sublet: pool % has pages, and plan_symbolic() keeps none",
+                       p);
     }
     SUBLET_EXPECTS(options.valid_for != program_reading::control_flow,
                    "sublet: plan_flow() plans for control flow, and for one shape");

@@ -71,8 +71,14 @@ SUBLET_COLD_DECL std::optional<counterexample> list_planned(buffer_table const& 
                                                                            .needed = b.conflicting_pin}};
         if (!b.is_planned()) continue;
         planned[i] = buffer_id::of(plan.buffers.size());
-        problem.buffers.push_back({b.life, b.size, b.alignment, b.pool, b.pinned});
-        plan.buffers.push_back({b.root, b.life, b.size, b.alignment, b.pool, no_offset});
+        problem.buffers.push_back({.life = b.life,
+                                   .size = b.size,
+                                   .alignment = b.alignment,
+                                   .pool = b.pool,
+                                   .pinned = b.pinned,
+                                   .kind = b.kind});
+        byte_count const alignment = combine_alignment(b.alignment, limits_of(problem, b.pool).alignment);
+        plan.buffers.push_back({b.root, b.life, b.size, alignment, b.pool, no_offset});
     }
     for (buffer_id i = 0; i != table.buffers.size(); ++i)
         if (buffer_id const over = table.buffers[i].over; over != no_buffer) {

@@ -3,7 +3,6 @@
 /// Each stage enters what it finds into the result at once, so that a plan that is refused later shows what
 /// was planned.
 
-#include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/planning/detail/planned_buffers.hpp>
@@ -38,9 +37,8 @@ SUBLET_COLD_DECL void enter_buffers(buffer_table& buffers, plan_options const& o
     result.figures.refute(oversized_view(buffers));
     result.figures.external = external_roots(buffers);
     set_chosen_pools(buffers, options, room);
-    for (buffer& b : buffers.buffers)
-        if (b.is_planned() && b.pool < options.pools.size())
-            b.alignment = combine_alignment(b.alignment, options.pools[b.pool].alignment);
+    for (buffer& b : buffers.buffers) // kinds are of no matter without pages
+        if (b.pool >= options.pools.size() || options.pools[b.pool].page == 1) b.kind = 0;
 }
 
 SUBLET_COLD_DECL void expect_no_reserved(plan_options const& options, char const* planner)
@@ -48,6 +46,13 @@ SUBLET_COLD_DECL void expect_no_reserved(plan_options const& options, char const
     for (pool_id pool = 0; pool != options.pools.size(); ++pool)
         SUBLET_EXPECTS(options.pools[pool].reserved.empty(),
                        "sublet: pool % has reserved bytes, and %() does not keep them free", pool, planner);
+}
+
+SUBLET_COLD_DECL void expect_no_pages(plan_options const& options, char const* planner)
+{
+    for (pool_id pool = 0; pool != options.pools.size(); ++pool)
+        SUBLET_EXPECTS(options.pools[pool].page == 1, "sublet: pool % has pages, and % keeps none", pool,
+                       planner);
 }
 
 SUBLET_COLD_DECL void fill_report(plan_report& report, placement const& placed, memory_plan const& plan)

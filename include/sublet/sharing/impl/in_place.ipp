@@ -254,7 +254,7 @@ private:
     }
     static bool are_alike(buffer const& a, buffer const& b)
     {
-        return a.is_planned() && b.is_planned() && a.size == b.size && a.pool == b.pool &&
+        return a.is_planned() && b.is_planned() && a.size == b.size && a.pool == b.pool && a.kind == b.kind &&
                a.pinned == no_offset && b.pinned == no_offset &&
                (a.alignment % b.alignment == 0 || b.alignment % a.alignment == 0);
     }

@@ -85,6 +85,7 @@ match_in_place(snapshot const& p, buffer_table const& table, IsFree is_free, Beg
             if (only_writes[to] != pairs[i].out) continue;
             if (has_role(in.role, value_role::output) || has_role(out.role, value_role::input)) continue;
             if (!in.is_planned() || !out.is_planned() || in.pool != out.pool) continue;
+            if (in.kind != out.kind) continue; // no page is of both
             if (in.size < out.size || (only_equal_sizes && in.size != out.size)) continue;
             if (in.pinned != no_offset || out.pinned != no_offset) continue;
             if (!table.offset_in_root.empty() && // the result would begin elsewhere
