@@ -695,6 +695,102 @@ TEST_CASE("barriers lie where bytes change hands, and not where they are carried
           "rounds, so they cannot overlap; make it external, or state");
 }
 
+TEST_CASE("what changes places is not written before all of an earlier round have read it")
+{
+    listing<std::string> list; // blend of the round after the next writes where show reads
+    for (char const* v : {"history", "now"}) list.facts(v, {.bytes = 64});
+    list.facts("screen", {.bytes = 64, .role = value_role::state});
+    list.carries("now", "history");
+    list.step("blend").read("history").make("now");
+    list.step("show").read("now").write("screen");
+    auto const found = waits(list, plan_memory(list), {.queue_of = {0, 1}, .repeats = true});
+    REQUIRE(found.next_round.size() == 1);
+    CHECK(found.next_round[0].from == 1);
+    CHECK(found.next_round[0].to == 0);
+
+    listing<int> unread; // no step touches 0, and 2 takes over its bytes, which are those of 1
+    for (int v : {0, 1, 2}) unread.facts(v, {.bytes = 64});
+    unread.facts(9, {.bytes = 8, .role = value_role::state});
+    unread.carries(1, 0);
+    unread.step("first").make(7, {.bytes = 8});
+    unread.step("use").make(2);
+    unread.step("used").read(2).write(9);
+    unread.step("leave").read(9).make(1);
+    auto const kept = waits(unread, plan_memory(unread), {.queue_of = {0, 0, 0, 1}, .repeats = true});
+    bool is_kept = false;
+    for (step_edges::edge e : kept.next_round) is_kept = is_kept || (e.from == 3 && e.to <= 1);
+    CHECK(is_kept);
+}
+
+TEST_CASE("bounds hold for every place of carried values, and in place they lie in one, views too")
+{
+    listing<std::string> list;
+    for (char const* v : {"before", "after", "large"}) list.facts(v, {.bytes = 64});
+    for (char const* v : {"force", "sum"}) list.facts(v, {.bytes = 8});
+    list.step("read").read("before").make("force");
+    list.step("work").read("force").make("large");
+    list.step("add").read("large").make("sum");
+    list.step("write").read("sum").make("after");
+    list.carries("after", "before");
+    auto const one = plan_memory(list);
+    memory_plan lower = one.plan;
+    lower.valid_for = program_reading::concurrent;
+    REQUIRE(check_concurrent_plan(list, lower));
+    CHECK(plan_concurrent(list).report().lower_bound_bytes <= one.report().arena_bytes);
+    CHECK(plan_with_handoffs(list).report().lower_bound_bytes <= one.report().arena_bytes);
+
+    listing<std::string> viewed;
+    for (char const* v : {"a", "b"}) viewed.facts(v, {.bytes = 64});
+    viewed.facts("x", {.bytes = 8});
+    viewed.step("look").view("all", "a", 0, {.bytes = 64}).make("x");
+    viewed.step("next").read("all").read("x").make("b").may_overwrite("all", "b");
+    viewed.carries("b", "a");
+    auto const in_view = plan_memory(viewed);
+    CHECK(in_view.report().arena_bytes == 72);
+    CHECK(in_view.in_place.size() == 1);
+    CHECK(plan_concurrent(viewed).report().arena_bytes == 72);
+
+    listing<int> two; // pairs of two groups compete, and the first declared are of different ones
+    for (int v : {0, 1, 2, 3}) two.facts(v, {.bytes = 64});
+    two.step("both")
+        .read(0)
+        .read(1)
+        .make(2)
+        .make(3)
+        .may_overwrite(0, 3)
+        .may_overwrite(1, 2)
+        .may_overwrite(0, 2)
+        .may_overwrite(1, 3);
+    two.carries(2, 0);
+    two.carries(3, 1);
+    CHECK(plan_memory(two).report().arena_bytes == 128);
+    CHECK(plan_concurrent(two).report().arena_bytes == 128);
+}
+
+TEST_CASE("with hand-offs a step that writes in place waits, and values change places without a plan before")
+{
+    listing<int> one;
+    for (int v : {2, 3}) one.facts(v, {.bytes = 24});
+    one.carries(3, 2);
+    one.step("look").read(2);
+    one.step("next").read(2).make(3).may_overwrite(2, 3);
+    auto const in_order = plan_with_handoffs(one, {.workers = 1});
+    REQUIRE_MESSAGE(in_order, in_order.error());
+
+    listing<char> pinned; // p and q need a hand-off: there is no plan for every schedule
+    for (char v : {'h', 'n', 't'}) pinned.facts(v, {.bytes = 40});
+    pinned.facts('p', {.bytes = 8, .pinned = 0});
+    pinned.facts('q', {.bytes = 32, .pinned = 0});
+    pinned.carries('n', 'h');
+    pinned.step("a").make('t');
+    pinned.step("b").read('t').make('p');
+    pinned.step("c").read('h').read('p').make('n');
+    pinned.step("d").make('q');
+    auto const resolved = plan_with_handoffs(pinned);
+    REQUIRE_MESSAGE(resolved, resolved.error());
+    CHECK(resolved.offset_of('n') != resolved.offset_of('h'));
+}
+
 TEST_CASE("the result of a planner that has found no plan has no aliases")
 {
     listing<std::string> list = frame();

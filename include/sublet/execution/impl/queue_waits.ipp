@@ -44,9 +44,6 @@ public:
             for (buffer_id b : group)
                 if (buffer_id const its = plan.buffer_of[table.buffers[b].root]; its != no_buffer)
                     places.push_back(its);
-            is_one_place_.push_back(
-                places.size() < 2 ||
-                (places.size() == 2 && plan.buffers[places[0]].offset == plan.buffers[places[1]].offset));
         }
         auto add_access = [&](value_id v, step_id s, bool writes) {
             buffer_id const its = plan.buffer_of[v]; // an operand and a result that took its place share it
@@ -63,19 +60,20 @@ public:
 
     std::vector<sort_key> take(std::vector<alias> const& of_plan)
     {
-        std::vector<unsigned char> moves(accesses_.size(), 0);
-        for (std::size_t i = 0; i != groups_.size(); ++i) {
-            // One has the bytes of the other one or more rounds later; reads in between order nothing.
+        // What changes places has the bytes of the others of its group, and its own, in later rounds. Reads in
+        // between order nothing, so that all of it is taken for one round later.
+        for (std::size_t i = 0; i != groups_.size(); ++i)
             for (buffer_id before : groups_[i])
-                for (buffer_id after : groups_[i]) {
-                    moves[+before] = is_one_place_[i] == 0;
+                for (buffer_id after : groups_[i])
                     if (before != after) add(+before, +after, true);
-                }
-        }
-        for (std::size_t storage = 0; storage != accesses_.size(); ++storage)
-            if (moves[storage] == 0) add(storage, storage, true);
+        for (std::size_t storage = 0; storage != accesses_.size(); ++storage) add(storage, storage, true);
+        sublet::table<buffer_id, buffer_id> was(buffers_, no_buffer); // in the round before
+        for (auto const& group : groups_)
+            if (group.size() == 2) was[group[0]] = group[1];
         for (alias const& a : of_plan)
             if (a.next_round) add(+a.before, +a.after, false);
+            else if (was[a.before] != no_buffer)
+                add(+was[a.before], +a.after, false); // if no step touches it
         sort_by_key(found_);
         return std::move(found_);
     }
@@ -119,7 +117,6 @@ private:
     std::size_t buffers_;
     std::vector<std::vector<access>> accesses_; // by buffer of the plan, then by that of external storage
     std::vector<std::vector<buffer_id>> groups_; // of what is carried, in the plan
-    std::vector<unsigned char> is_one_place_;    // by group
     std::vector<sort_key> found_;
 };
 

@@ -22,24 +22,30 @@
 
 namespace sublet::detail {
 
+/// What has one place.
+struct carried_places {
+    std::vector<plan_options::carry> together; ///< with buffers of their own
+    std::vector<memory_plan::in_place_pair> in_place =
+        {}; ///< joined, since a step writes the one over the other
+};
+
 /// Sets lives, roles and alignments of the buffers of carried values, and joins two that a step writes in
 /// place. Neither takes part in other in-place pairs.
 ///
 /// Requires:   `lives` in the buffers are by position, and `steps` the steps by position.
-/// Ensures:    returns the pairs that are to have one place, and have buffers of their own.
-/// Complexity: O(values + pairs), if any is carried.
+/// Complexity: O(values + pairs), if any is carried; up to 64 times if matches of several groups compete.
 /// Throws:     as carried_groups().
-[[nodiscard]] std::vector<plan_options::carry> place_carried(snapshot const& p, plan_options const& options,
-                                                             table<position_id, step_id> const& steps,
-                                                             buffer_table& buffers);
+[[nodiscard]] carried_places place_carried(snapshot const& p, plan_options const& options,
+                                           table<position_id, step_id> const& steps, buffer_table& buffers);
 
 /// The same for every schedule: two that are to have one place are joined. Those that change places get the
-/// roles of inputs and outputs in `role`.
+/// roles of inputs and outputs in `role`. Returns the pairs in place.
 ///
 /// Requires:   `g` is the graph of `p`, without an error.
 /// Complexity: that of find_conflict_ranges() for the carried buffers.
-void place_carried(snapshot const& p, plan_options const& options, dependence_graph const& g,
-                   buffer_table& buffers, table<value_id, value_role>& role);
+[[nodiscard]] std::vector<memory_plan::in_place_pair>
+place_carried(snapshot const& p, plan_options const& options, dependence_graph const& g,
+              buffer_table& buffers, table<value_id, value_role>& role);
 
 /// The roles by which the values of a plan live: those that change places are there before the first step and
 /// after the last.

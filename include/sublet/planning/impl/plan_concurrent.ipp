@@ -110,8 +110,10 @@ SUBLET_DECL planned_concurrently plan_in_room(snapshot const& p, plan_options co
     concurrent_bounds of_every_plan;
     std::vector<value_id> apart; // in every plan
     bool const has_pairs = options.in_place && !p.overwrites().empty();
-    if (has_pairs) of_every_plan = bounds_with_pairs(p, options, wanted.handoffs, role, buffers, apart);
-    place_carried(p, options, g, buffers, role);
+    bool const has_bounds = has_pairs || !options.carried.empty(); // before buffers are joined
+    if (has_bounds) of_every_plan = bounds_with_pairs(p, options, wanted.handoffs, role, buffers, apart);
+    for (memory_plan::in_place_pair const& pair : place_carried(p, options, g, buffers, role))
+        result.in_place.push_back({pair, no_size, no_size});
     if (has_pairs) buffers = take_in_place(p, g, std::move(buffers));
     for (memory_plan::in_place_pair const& pair : buffers.in_place)
         result.in_place.push_back({pair, no_size, no_size});
@@ -136,7 +138,7 @@ SUBLET_DECL planned_concurrently plan_in_room(snapshot const& p, plan_options co
     result.undecided = conflicts.undecided;
     result.is_bound_exact = heaviest.is_exact && of_every_plan.is_exact;
     for (buffer_id b : heaviest.members) result.antichain.push_back(plan.buffers[b].root);
-    if (has_pairs) { // those above hold for the pairs that are taken
+    if (has_bounds) { // those above hold for the buffers that are joined
         for (pool_id pool = 0; pool != of_every_plan.bytes.size(); ++pool)
             placed.pools[pool].lower_bound = of_every_plan.bytes[pool];
         result.antichain = std::move(apart);

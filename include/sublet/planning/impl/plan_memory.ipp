@@ -46,11 +46,11 @@ SUBLET_COLD_DECL planned_memory plan_memory(snapshot const& p, plan_options cons
     detail::enter_buffers(buffers, options, options.pools, result);
 
     table<position_id, step_id> const steps = detail::steps_in_order(p, options.order);
-    std::vector<plan_options::carry> const carried = detail::place_carried(p, options, steps, buffers);
+    detail::carried_places const carried = detail::place_carried(p, options, steps, buffers);
     std::vector<memory_plan::in_place_pair> pairs;
     if (options.in_place) pairs = detail::match_in_place(p, steps, buffers);
     detail::packed_in_place packed =
-        detail::pack_in_place(buffers, pairs, steps, options.pools, options.effort, carried);
+        detail::pack_in_place(buffers, pairs, steps, options.pools, options.effort, carried.together);
     packed.plan.order = options.order;
     table<buffer_id, byte_count> former; // offsets
     if (detail::has_previous(options)) {
@@ -61,6 +61,8 @@ SUBLET_COLD_DECL planned_memory plan_memory(snapshot const& p, plan_options cons
     }
     result.plan = std::move(packed.plan);
     result.in_place = std::move(packed.gains);
+    for (memory_plan::in_place_pair const& pair : carried.in_place)
+        result.in_place.push_back({pair, no_size, no_size}); // in every plan
     if (result) result.figures.refute(std::move(packed.valid));
 
     detail::enter_placement(packed.placed, packed.problem, result);
