@@ -155,9 +155,15 @@ static placement_problem crossing_buffers()
 TEST_CASE("placement on one thread and on several runs out of memory at any allocation without a leak")
 {
     placement_problem const problem = crossing_buffers();
-    for (std::size_t threads : {1u, 3u})
-        CHECK(fail_each_allocation([&] { return place(problem, {.threads = threads}); },
-                                   [](placement const& placed) { return printed_ids(placed.offset); }) > 10);
+    auto run_out = [&](place_options const& options) {
+        return fail_each_allocation([&] { return place(problem, options); },
+                                    [](placement const& placed) { return printed_ids(placed.offset); });
+    };
+    auto hears = [](byte_count, byte_count, std::uint64_t) {}; // so that the short way is not taken
+    for (std::size_t threads : {1u, 3u}) {
+        CHECK(run_out({.threads = threads}) > 4);
+        CHECK(run_out({.threads = threads, .progress = hears}) > 10);
+    }
 }
 
 TEST_CASE("what a callable throws at any of its calls arrives, and nothing leaks")

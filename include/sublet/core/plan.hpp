@@ -9,6 +9,7 @@
 ///     plan_options options{.bytes = sizes, .alignment = 64};
 ///     memory_plan const plan = plan_memory(program, options).plan;
 
+#include <sublet/core/errors.hpp>
 #include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/callables.hpp>
 #include <sublet/core/internal/sorting.hpp>

@@ -17,10 +17,12 @@ SUBLET_DECL std::span<std::byte> host_values::input(value_id v)
     bindings_.expect_input(lowered_, v);
     forget_lost_values();
     storage_.take_arena();
-    end_round();
     buffer_id const b = lowered_.table.buffer_of[v];
-    if (lowered_.table.buffers[b].is_planned()) {
-        storage_.provide(lowered_, b);
+    bool const is_planned = lowered_.table.buffers[b].is_planned();
+    if (is_planned) storage_.provide(lowered_, b); // or throws, before anything has changed
+    end_round();
+    if (is_planned) {
+        storage_.provide(lowered_, b); // what was carried into it may have had none
         unpoison_bytes(storage_.bytes_of(b));
         bindings_.mark_supplied(b); // without bytes nothing is: another shape may have some
     }

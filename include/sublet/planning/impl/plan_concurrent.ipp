@@ -110,10 +110,13 @@ SUBLET_DECL planned_concurrently plan_in_room(snapshot const& p, plan_options co
     concurrent_bounds of_every_plan;
     std::vector<value_id> apart; // in every plan
     bool const has_pairs = options.in_place && !p.overwrites().empty();
-    bool const has_bounds = has_pairs || !options.carried.empty(); // before buffers are joined
-    if (has_bounds) of_every_plan = bounds_with_pairs(p, options, wanted.handoffs, role, buffers, apart);
+    bool const is_carried = !options.carried.empty(), has_bounds = has_pairs || is_carried;
+    buffer_table const unjoined = is_carried ? buffers : buffer_table{};
     for (memory_plan::in_place_pair const& pair : place_carried(p, options, g, buffers, role))
         result.in_place.push_back({pair, no_size, no_size});
+    if (has_bounds)
+        of_every_plan =
+            bounds_with_pairs(p, options, wanted.handoffs, role, is_carried ? unjoined : buffers, apart);
     if (has_pairs) buffers = take_in_place(p, g, std::move(buffers));
     for (memory_plan::in_place_pair const& pair : buffers.in_place)
         result.in_place.push_back({pair, no_size, no_size});
