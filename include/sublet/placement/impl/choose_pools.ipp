@@ -277,7 +277,8 @@ SUBLET_COLD_DECL placement::pool_result try_pool(placement_problem const& proble
     placement_problem apart;
     if (has_spacing(problem) || has_reserved) apart = spaced_in(problem, pool);
     if (has_reserved) {
-        apart = around_reserved(std::move(apart), pool, apart.pools[pool].capacity);
+        byte_count const capacity = apart.pools[pool].capacity;
+        apart = around_reserved(std::move(apart), pool, capacity);
         members = with_reserved(std::move(members), problem.buffers.size(), apart);
         offset.resize(apart.buffers.size(), no_offset);
     }
