@@ -591,6 +591,18 @@ TEST_CASE("a plan in which another value lies where a carried one is in the next
     CHECK(!check_concurrent_plan(list, any.plan));
 }
 
+TEST_CASE("a plan in which what is carried changes its kind is refused by the checkers, too")
+{
+    auto const list = frame();
+    plan_options options = list.options();
+    options.kind = [&](value_id v) { return v == list.id("now") ? 1u : 0u; };
+    memory_plan const plan = plan_memory(list).plan, any = plan_concurrent(list).plan;
+    std::string const sentence =
+        "sublet: value 2 is carried into value 1, which has another size, pool or kind";
+    CHECK(refusal([&] { static_cast<void>(check_plan(list.program(), plan, options)); }) == sentence);
+    CHECK(refusal([&] { static_cast<void>(check_concurrent_plan(list.program(), any, options)); }) == sentence);
+}
+
 TEST_CASE("a place of carried values suits all that lie there")
 {
     listing<int> list;

@@ -82,8 +82,8 @@ enum class fault : std::uint8_t {
     busy_worker, ///< timing: step starts at `start` on worker `of`, which runs other until `end`; no other:
                  ///< there are only `end` workers
     over_group,  ///< timing: step begins a section of group `of` at `start`, where `end` others run, of at
-    ///< most `most`. With other: no order was found that keeps the group, and in the one that was
-    ///< tried step begins a section before that of other has ended
+                ///< most `most`. With other: no order was found that keeps the group, and in the one that was
+                ///< tried step begins a section before that of other has ended
 
     unlike_capture, ///< view: value_in_tree, which a body captures, is other_in_tree, but `fact` is `end` of
                     ///< the one and `needed` of the other; value and other only have their names

@@ -334,8 +334,9 @@ SUBLET_DECL std::optional<counterexample> hold_carried(plan_requirements& requir
             SUBLET_EXPECTS(required.root[v] == v && (required.is_planned(v) || required.is_empty_storage(v)),
                            "sublet: value % is carried, and is a view, or no plan has storage for it", v);
         SUBLET_EXPECTS(
-            required.bytes[c.from] == required.bytes[c.to] && required.pool[c.from] == required.pool[c.to],
-            "sublet: value % is carried into value %, which has another size or pool", c.from, c.to);
+            required.bytes[c.from] == required.bytes[c.to] && required.pool[c.from] == required.pool[c.to] &&
+                required.kind[c.from] == required.kind[c.to],
+            "sublet: value % is carried into value %, which has another size, pool or kind", c.from, c.to);
         SUBLET_EXPECTS(after[c.from] == no_value && before[c.to] == no_value,
                        "sublet: value % is carried into value %, and one of them is carried twice", c.from,
                        c.to);
