@@ -247,6 +247,29 @@ inline std::ostream& operator<<(std::ostream& out, sublet::placement_problem con
     return out << "}}";
 }
 
+/// Puts one buffer of pool 0 elsewhere below the height, and sets the height; false if it draws one without a
+/// place, or there are none.
+inline bool move_one(random_source& pick, sublet::placement_problem const& problem, sublet::placement& placed)
+{
+    if (placed.offset.empty()) return false;
+    sublet::buffer_id const moved = pick.below(static_cast<unsigned>(placed.offset.size()));
+    if (placed.offset[moved] == sublet::no_offset) return false;
+    placed.offset[moved] = pick.below(static_cast<unsigned>(placed.pools[0].height) + 1);
+    sublet::byte_count height = 0;
+    for (sublet::buffer_id b = 0; b != placed.offset.size(); ++b)
+        if (placed.offset[b] != sublet::no_offset)
+            height = std::max(height, placed.offset[b] + problem.buffers[b].size);
+    placed.pools[0].height = height;
+    return true;
+}
+
+/// The checker refuses the offsets, and not only the bound or the status.
+inline bool is_misplaced(sublet::verdict const& found)
+{
+    return !found && found.error().what != sublet::fault::wrong_status &&
+           found.error().what != sublet::fault::wrong_bound;
+}
+
 namespace doctest {
 
 template <>

@@ -154,19 +154,11 @@ TEST_CASE("a placement that another round makes wrong is found, and no other")
         placement_oracle const oracle(four);
         placement placed = place(problem);
         if (placed.status > placement::outcome::feasible || placed.offset.empty()) continue;
-        buffer_id const moved = pick.below(static_cast<unsigned>(placed.offset.size()));
-        if (placed.offset[moved] == no_offset) continue;
-        placed.offset[moved] = pick.below(static_cast<unsigned>(placed.pools[0].height) + 1);
-        byte_count height = 0;
-        for (buffer_id b = 0; b != placed.offset.size(); ++b)
-            if (placed.offset[b] != no_offset)
-                height = std::max(height, placed.offset[b] + problem.buffers[b].size);
-        placed.pools[0].height = height;
+        if (!move_one(pick, problem, placed)) continue;
+        byte_count const height = placed.pools[0].height;
         bool const is_valid = oracle.is_valid(in_all_rounds(placed.offset), height);
         verdict const found = check_placement(problem, placed);
-        bool const is_misplaced =
-            !found && found.error().what != fault::wrong_status && found.error().what != fault::wrong_bound;
-        CHECK(is_misplaced != is_valid);
+        CHECK(is_misplaced(found) != is_valid);
         ++(is_valid ? right : wrong);
     }
     CHECK(wrong > rounds(1500) / 10);

@@ -220,19 +220,11 @@ TEST_CASE("buffers that are closer than a guard are found, and no others")
         placement_oracle const oracle = guarded_oracle(problem);
         placement placed = place(problem);
         if (placed.status > placement::outcome::feasible) continue;
-        buffer_id const moved = pick.below(static_cast<unsigned>(placed.offset.size()));
-        if (placed.offset[moved] == no_offset) continue;
-        placed.offset[moved] = pick.below(static_cast<unsigned>(placed.pools[0].height) + 1);
-        byte_count height = 0;
-        for (buffer_id b = 0; b != placed.offset.size(); ++b)
-            if (placed.offset[b] != no_offset)
-                height = std::max(height, placed.offset[b] + problem.buffers[b].size);
-        placed.pools[0].height = height;
+        if (!move_one(pick, problem, placed)) continue;
+        byte_count const height = placed.pools[0].height;
         bool const is_valid = oracle.is_valid(placed.offset, height);
         verdict const found = check_placement(problem, placed);
-        bool const is_misplaced =
-            !found && found.error().what != fault::wrong_status && found.error().what != fault::wrong_bound;
-        CHECK(is_misplaced != is_valid);
+        CHECK(is_misplaced(found) != is_valid);
         ++(is_valid ? right : wrong);
         if (found || found.error().what != fault::too_close) continue;
         auto const near = *found.error().as<counterexample::buffers>();
@@ -442,19 +434,11 @@ TEST_CASE("a buffer in a reserved range is found, and no other")
         for (placement_problem::buffer& b : problem.buffers) b.pinned = no_offset;
         placement placed = place(problem);
         if (placed.status > placement::outcome::feasible) continue;
-        buffer_id const moved = pick.below(static_cast<unsigned>(placed.offset.size()));
-        if (placed.offset[moved] == no_offset) continue;
-        placed.offset[moved] = pick.below(static_cast<unsigned>(placed.pools[0].height) + 1);
-        byte_count height = 0;
-        for (buffer_id b = 0; b != placed.offset.size(); ++b)
-            if (placed.offset[b] != no_offset)
-                height = std::max(height, placed.offset[b] + problem.buffers[b].size);
-        placed.pools[0].height = height;
+        if (!move_one(pick, problem, placed)) continue;
+        byte_count const height = placed.pools[0].height;
         bool const is_valid = is_around(problem, placed.offset, height);
         verdict const found = check_placement(problem, placed);
-        bool const is_misplaced =
-            !found && found.error().what != fault::wrong_status && found.error().what != fault::wrong_bound;
-        CHECK(is_misplaced != is_valid);
+        CHECK(is_misplaced(found) != is_valid);
         ++(is_valid ? right : wrong);
         in_range += !found && found.error().what == fault::in_reserved;
     }
