@@ -39,6 +39,7 @@
 #include <sublet/planning/detail/listed_plan.hpp>
 #include <sublet/planning/detail/result_ids.hpp>
 #include <sublet/planning/detail/said_values.hpp>
+#include <sublet/planning/detail/step_marks.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -148,6 +149,12 @@ public:
         {
             detail::effect_record& record = open("only_views").record_;
             if (is_so) record.say(detail::effect_record::only_views);
+            return *this;
+        }
+        /// This step may be left out: see plan_options::optional.
+        step_ref& optional(bool is_so = true)
+        {
+            if (open("optional"); is_so) list_->facts_.add_optional(number_);
             return *this;
         }
         /// This step begins after another has ended, for a reason other than data.
@@ -325,7 +332,8 @@ public:
         all.effort = effort;
         // An option that a listing cannot say does not compile.
         [[maybe_unused]] auto const& [bytes, alignment, its_role, view, begin, pool, pin, own, kind, room,
-                                      choice, carry, turns, old, is_old, growth, pairs, checks, work] = all;
+                                      choice, carry, left_out, turns, old, is_old, growth, pairs, checks,
+                                      work] = all;
         return all;
     }
 
@@ -424,10 +432,15 @@ public:
             return offset == no_offset ? std::nullopt : std::optional(offset);
         }
         /// The plan with the numbers of another listing: a handle keeps its place; one that was not planned
-        /// has none.
+        /// has none. A step is the same if it makes the same first value, or else by its label.
         [[nodiscard]] memory_plan plan_for(listing const& other) const
         {
-            return detail::renumbered_for(other, *this ? this->plan : memory_plan{}, numbers_);
+            memory_plan result = detail::renumbered_for(other, *this ? this->plan : memory_plan{}, numbers_);
+            if (steps_.makes.empty()) return result;
+            table<value_id, value_id> value_there;
+            for (value_id v = 0; v != numbers_.size(); ++v) value_there.push_back(other.id(numbers_[v]));
+            detail::renumber_steps(result, detail::matched_steps(steps_, other.step_marks(), value_there));
+            return result;
         }
         /// The handles with an offset, in the order in which they were named; then those that are restored
         /// after a spill, again.
@@ -440,9 +453,10 @@ public:
 
     private:
         friend class listing;
-        planned(Planned result, detail::handle_numbers<Handle> numbers)
-            : Planned(std::move(result)), numbers_(std::move(numbers))
+        planned(Planned result, listing const& of) : Planned(std::move(result)), numbers_(of.facts_.numbers())
         {
+            bool const has_steps = !this->plan.handoffs.empty() || !this->plan.order.empty();
+            if (has_steps && of.block_begin_.empty()) steps_ = of.step_marks();
         }
         template <class... Shape>
         byte_count offset_or_none(Handle const& h, Shape const&... one) const
@@ -453,19 +467,11 @@ public:
         byte_count expected(Handle const& h, byte_count offset) const
         {
             if (offset != no_offset) return offset;
-            value_id const v = numbers_.find(h);
-            detail::sentence why;
-            why << "sublet: value ";
-            detail::id_text const text = detail::text_of_handle(h);
-            if (v != no_value || !text.empty()) why.quote(text, v) << " ";
-            why << "has no offset: ";
-            if (!*this) why << "there is no plan";
-            else if (v == no_value) why << "it is not in the listing";
-            else why << "it is external, or its size is unknown";
-            why.fail();
+            detail::fail_without_offset(detail::text_of_handle(h), numbers_.find(h), bool(*this));
         }
 
         detail::handle_numbers<Handle> numbers_;
+        detail::step_marks steps_; // if the plan names some
     };
 
     /// The result of a planner for this listing, with handles and names; or of a checker, an order, schedules
@@ -474,7 +480,7 @@ public:
     [[nodiscard]] auto named(Result result) const
     {
         if constexpr (requires { result.figures.unit; }) result.figures.unit = unit;
-        if constexpr (requires { result.names; }) name_steps(result.names);
+        if constexpr (requires { result.names; }) facts_.name_steps(steps(), result.names);
         if constexpr (requires { result.unit; }) result.unit = unit;
         if constexpr (requires { result.listed; })
             if (!result.listed) name_all(result.listed.error(), result);
@@ -485,8 +491,7 @@ public:
         } else if constexpr (requires { result.error(); }) {
             if (!result) name_all(result.error(), result);
         }
-        if constexpr (requires { result.plan.buffer_of; })
-            return planned<Result>(std::move(result), facts_.numbers());
+        if constexpr (requires { result.plan.buffer_of; }) return planned<Result>(std::move(result), *this);
         else return result;
     }
     /// Gives value `v` of this listing, which a counterexample calls `as`, its name, or the text of its
@@ -511,10 +516,7 @@ public:
     /// The same for steps: their names, or their numbers.
     [[nodiscard]] auto step_names() const&
     {
-        return [this](step_id s) {
-            std::string_view const said = facts_.step_name(s);
-            return said.empty() ? detail::id_text(+s) : detail::id_text(said);
-        };
+        return [this](step_id s) { return facts_.step_text(s); };
     }
     /// Of a temporary nothing could be asked later.
     auto step_names() const&& = delete;
@@ -558,20 +560,12 @@ private:
         if (has_blocks) node_end.push_back(step_id::of(record.step_begin.size()));
         return {values(), meaning, csr_graph(std::move(next)), std::move(node_end), std::move(record)};
     }
+    detail::step_marks step_marks() const { return detail::step_marks_of(record_, facts_.labels()); }
     void expect_own(listing const* of, char const* call, char const* what) const
     {
         SUBLET_EXPECTS(of == this, "sublet: %() is given a % of another listing", call, what);
     }
     bool ends_in_empty_block() const { return !block_begin_.empty() && block_begin_.back() == steps(); }
-    /// The name of each step, or its number, ending with '\0'.
-    void name_steps(std::vector<char>& names) const
-    {
-        for (step_id s = 0; s != steps(); ++s) {
-            for (char c : step_names()(s))
-                if (c != '\0') names.push_back(c);
-            names.push_back('\0');
-        }
-    }
     template <class Result>
     void name_all(counterexample& why, Result const& result) const
     {

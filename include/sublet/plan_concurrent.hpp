@@ -12,9 +12,9 @@
 ///                                                                 └─► offsets ─► check_concurrent_plan
 ///
 /// The plan holds for every order of the steps that respects their operands and the edges of the program; it
-/// adds no lock or event. With `options.previous` no pool is higher than without it and `keep_within` of
-/// that, and offsets stay as plan_memory() has it. plan_handoffs.hpp plans with added waits, which can take
-/// fewer bytes.
+/// adds no lock or event. Past optional steps there are hand-offs, which add no wait while these run. With
+/// `options.previous` no pool is higher than without it and `keep_within` of that, and offsets stay as
+/// plan_memory() has it. plan_handoffs.hpp plans with added waits, which can take fewer bytes.
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/lifetimes.hpp>

@@ -48,8 +48,8 @@ struct planned_with_handoffs : planned_memory {
 ///
 /// Requires:   as plan_concurrent; every duration is at least 1.
 /// Ensures:    the plan is valid for the concurrent reading together with its hand-offs (given ones first),
-///             and proved unless `options.check` is off. No added hand-off is redundant, and the critical
-///             path stays within `makespan`. A pool keeps the plan for every schedule if the plan for one
+///             and proved unless `options.check` is off. No added hand-off is redundant, but for those
+///             past optional steps, and the critical path stays within `makespan`. A pool keeps the plan for every schedule if the plan for one
 ///             schedule is lower by at most the minimum gain; any other pool is at most that gain above the
 ///             plan for one schedule. With hand-offs, the lower bound is that of plans under the schedule.
 ///             `options.order` is the priority of steps under a cap; without it, that is an order of low

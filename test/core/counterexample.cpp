@@ -119,6 +119,12 @@ counterexample example_of(fault what, bool of_buffers = false)
     case fault::not_dominated:
     case fault::never_defined:
     case fault::write_moved: return {what, access};
+    case fault::needs_left_out: {
+        counterexample::access of_maker = access;
+        of_maker.maker = 8;
+        return {what, of_maker};
+    }
+    case fault::order_left_out: return {what, waiting, {9, 33, 8}};
     case fault::cycle:
     case fault::leads_back:
     case fault::unordered: return {what, waiting};
@@ -258,8 +264,10 @@ TEST_CASE("what several payloads have is asked of the counterexample")
             if constexpr (std::is_same_v<P, is::overlap>)
                 CHECK(found == (why.what != fault::overwritten ? of(3, 7, 33, 12, {33})
                                                                : of(3, 7, 33, nowhere, {33, 8})));
-            else if constexpr (std::is_same_v<P, is::access>) CHECK(found == of(3, 7, 33, 12, {33}));
-            else if constexpr (std::is_same_v<P, is::waiting>) CHECK(found == of(3, 7, 33, 12, {33}));
+            else if constexpr (std::is_same_v<P, is::access>)
+                CHECK(found == of(3, 7, 33, 12, why.what == fault::needs_left_out ? ids{33, 8} : ids{33}));
+            else if constexpr (std::is_same_v<P, is::waiting>)
+                CHECK(found == of(3, 7, 33, 12, why.what == fault::order_left_out ? ids{33, 9, 8} : ids{33}));
             else if constexpr (std::is_same_v<P, is::place>)
                 CHECK(found == of(3, no_value, no_step, nowhere, {}));
             else if constexpr (std::is_same_v<P, is::view>) CHECK(found == of(3, 7, 33, nowhere, {33}));

@@ -35,7 +35,9 @@ struct fitted_plan : verdict {
 /// where this program says. Steps run in `options.order`; if that is empty, in the order of the plan without
 /// the nodes that this program does not have. A plan with an order does not serve a program with more nodes
 /// then. Of the hand-offs those stay of which this program has both steps. Without its last steps a program
-/// is served; without its first ones it can be refused, as an input is live while the first step runs.
+/// is served; without its first ones it can be refused, as an input is live while the first step runs, and
+/// for every schedule without others that ordered two of its steps. Without steps that were planned as
+/// optional (plan_options::optional) it is served.
 ///
 /// Requires:   as the checker of the reading; `flow` is for control flow only.
 /// Ensures:    the result's plan is one of this program in that order, and executors take it, with `order` in
@@ -49,8 +51,8 @@ struct fitted_plan : verdict {
 [[nodiscard]] fitted_plan fits(memory_plan const& plan, snapshot const& p, plan_options const& options,
                                flow_options const& flow = {});
 
-/// The same for two listings: a handle keeps its place, whatever its number. The result is asked with
-/// handles. If the handles of the second are new, as pointers to a graph that is built anew are, it is
+/// The same for two listings: a handle keeps its place, whatever its number, and a step its hand-offs: it is
+/// the one that makes the same first value, or has the same label. The result is asked with handles. If the handles of the second are new, as pointers to a graph that is built anew are, it is
 /// fits_by_position().
 template <class Planned, detail::listed L>
     requires requires(Planned const& planned, L const& list) { planned.plan_for(list); }

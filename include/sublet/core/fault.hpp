@@ -69,11 +69,15 @@ enum class fault : std::uint8_t {
                    ///< input
     not_dominated, ///< access: `step` reads value, and some path leads there without its definition
     never_defined, ///< access: `step` reads value, and no step defines it
-    write_moved,   ///< access: the order moves the write of value at position across another access of it
+    needs_left_out, ///< access: `step` touches value, or value is an output, and `maker` makes it, or bytes
+                    ///< [begin, end) of other, its root; maker may be left out without step
+    write_moved,    ///< access: the order moves the write of value at position across another access of it
 
     cycle,      ///< waiting: `step` waits for itself; if schedule has steps, each waits for the one before
     leads_back, ///< waiting: an edge from position, or step, goes backward: the program loops, or the order
                 ///< is wrong; if schedule has two steps, it leads from the first to the second
+    order_left_out, ///< waiting: the last step of schedule waits for the first by way of `step` alone, which
+                    ///< may be left out
     unordered,  ///< waiting: position, which touches other, does not wait for position `earlier`, which
                 ///< touches value; both need bytes [begin, end) of pool, or those of their class if that is
                 ///< empty. No value: an edge or a hand-off requires it

@@ -115,7 +115,7 @@ SUBLET_DECL flat_tree_with_options flatten_with_options(program_tree const& tree
     table<program_id, plan_options> own;
     table<program_id, std::vector<value_id>> alias_of;
     for (program_id i = 0; i != tree.size(); ++i) {
-        expect_no_carried(given[i], "a tree of programs");
+        expect_one_program(given[i], "a tree of programs");
         snapshot const& p = tree.program_of(i);
         std::size_t const values = p.values();
         own.push_back(*with_said_views(p, tabulated_options(given[i], values)));

@@ -5,6 +5,7 @@
 /// the list of pools.
 
 #include <sublet/analysis/internal/contents.hpp>
+#include <sublet/analysis/internal/left_out.hpp>
 #include <sublet/analysis/internal/unclear.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/internal/sorting.hpp>
@@ -86,8 +87,8 @@ SUBLET_DECL std::optional<counterexample> find_unlike_root(plan_options const& o
     // A fact of which this does not say what it means of a view does not compile. Bytes are those of the view;
     // a pin is that of the root, and its contradiction is one of the placement.
     [[maybe_unused]] auto const& [bytes, alignment, role, view_of, begin, pool, pinned, eligible, kind, pools,
-                                  choices, carried, order, previous, previous_value, keep_within, in_place,
-                                  check, effort] = options;
+                                  choices, carried, optional, order, previous, previous_value, keep_within,
+                                  in_place, check, effort] = options;
     std::size_t const values = alias_of.size();
     table<value_id, byte_count> offset; // filled if some view has an alignment
     for (value_id v = 0; v != values; ++v) {
@@ -144,7 +145,7 @@ SUBLET_DECL std::optional<counterexample> find_unlisted_pool(plan_options const&
     return std::nullopt;
 }
 
-SUBLET_DECL std::optional<counterexample> find_unclear(snapshot const& p, plan_options const& options)
+SUBLET_DECL std::optional<counterexample> find_unclear_words(snapshot const& p, plan_options const& options)
 {
     table<value_id, value_id> const of = options.alias_of.tabulate(p.values(), "alias_of");
     if (auto unlisted = find_unlisted_pool(options, of)) return unlisted;
@@ -171,6 +172,12 @@ SUBLET_DECL std::optional<counterexample> find_unclear(snapshot const& p, plan_o
     if (forgotten) return forgotten;
     if (auto const unlike = find_unlike_root(options, of, classes)) return unlike;
     return find_unwritten(p, options);
+}
+
+SUBLET_DECL std::optional<counterexample> find_unclear(snapshot const& p, plan_options const& options)
+{
+    if (auto unclear = find_unclear_words(p, options)) return unclear;
+    return find_needed(p, options);
 }
 
 } // namespace sublet::detail

@@ -143,7 +143,7 @@ SUBLET_DECL versioned_program detail::versions_of(snapshot const& p, version_opt
 SUBLET_DECL versioned_program versions(snapshot const& p, plan_options const& given,
                                        per_value<bool> const& same_storage)
 {
-    detail::expect_no_carried(given, "versions");
+    detail::expect_one_program(given, "versions");
     auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& options = *asked;
     auto keeps = same_storage.tabulate(p.values());

@@ -24,9 +24,9 @@ namespace sublet::detail {
 /// without saying so, or of nothing; one that reads values and only makes views of other storage, without
 /// only_views(); or a view of which something is said that its root contradicts: an alignment that does not
 /// divide its offset, another pool, storage of its own. The first by step, then by value. Or else what
-/// find_unwritten() finds.
+/// find_unwritten() finds, or find_needed().
 ///
-/// Complexity: O(values + touches).
+/// Complexity: O(values + touches), and theirs.
 /// Throws:     precondition_error if views form a cycle.
 [[nodiscard]] std::optional<counterexample> find_unclear(snapshot const& p, plan_options const& options);
 

@@ -6,6 +6,7 @@
 #include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/checking/detail/class_touches.hpp>
 #include <sublet/checking/detail/step_order.hpp>
+#include <sublet/checking/internal/left_out_order.hpp>
 #include <sublet/checking/internal/places.hpp>
 #include <sublet/core/internal/asked_options.hpp>
 #include <sublet/core/internal/facts.hpp>
@@ -157,6 +158,9 @@ SUBLET_DECL verdict check_concurrent_plan(snapshot const& p, memory_plan const& 
     if (auto const unclear = detail::misnamed_view(p, required)) return unclear;
     detail::step_order const order = detail::order_of_steps(p, required, plan.handoffs);
     std::optional<counterexample> fact = order.fault;
+    if (fact) fact->schedule = order.cycle;
+    if (!fact) fact = detail::needs_left_out(p, options, required);
+    if (!fact) fact = detail::lost_with_left_out(p, options, required, order);
     if (!fact) fact = detail::check_places(required, plan, options);
     auto const positions = position_id::of(detail::larger(p.steps(), std::size_t{1}));
     if (!fact) fact = detail::hold_carried(required, plan, options, positions);
@@ -164,7 +168,6 @@ SUBLET_DECL verdict check_concurrent_plan(snapshot const& p, memory_plan const& 
         return detail::concurrent_checker(p, plan, options.in_place, its, order).clash();
     };
     if (!fact) fact = clash(required);
-    else fact->schedule = order.cycle;
     if (!fact) fact = detail::check_guards(required, plan, options, clash);
     return fact;
 }

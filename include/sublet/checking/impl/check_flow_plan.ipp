@@ -272,7 +272,7 @@ SUBLET_DECL verdict check_flow_plan(snapshot const& as_made, memory_plan const& 
     detail::expect_pages(given, "check_flow_plan");
     snapshot listed;
     snapshot const& p = detail::as_control_flow(as_made, listed);
-    detail::expect_no_carried(given, "check_flow_plan");
+    detail::expect_one_program(given, "check_flow_plan");
     auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& options = *asked;
     if (!detail::is_flow_plan_of(p, plan, options)) return counterexample{fault::foreign_plan};

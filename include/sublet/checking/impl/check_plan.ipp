@@ -5,6 +5,7 @@
 
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/detail/step_order.hpp>
+#include <sublet/checking/internal/left_out_order.hpp>
 #include <sublet/checking/internal/places.hpp>
 #include <sublet/core/internal/asked_options.hpp>
 #include <sublet/core/internal/facts.hpp>
@@ -34,6 +35,7 @@ public:
         if (!options_.order.empty())
             if (auto fact = first_moved_write(program_, required_)) return fact;
         if (auto fact = back_edge()) return fact;
+        if (auto fact = needs_left_out(program_, options_, required_)) return fact;
         if (auto fact = check_places(required_, plan_, options_)) return fact;
         auto const positions = position_id::of(larger(program_.steps(), std::size_t{1}));
         if (auto fact = hold_carried(required_, plan_, options_, positions)) return fact;

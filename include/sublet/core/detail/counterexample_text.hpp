@@ -324,6 +324,23 @@ private:
             value(a.other);
             out_ << " before, which has no contents when it is allocated";
             return;
+        case fault::needs_left_out:
+            out_ << (is_output ? " is an output" : " is used at ");
+            if (!is_output) at(a.position, a.step);
+            out_ << ", but ";
+            if (a.end != 0) {
+                bytes(a.begin, a.end);
+                out_ << " of ";
+                value(a.other);
+                out_ << " are written";
+            } else {
+                out_ << "made";
+            }
+            out_ << " by ";
+            step(a.maker);
+            out_ << ", which may be left out";
+            if (!is_output) out_ << " without that";
+            return;
         default: break;
         }
         out_ << (is_output ? " is an output" : " is used at ");
@@ -343,6 +360,15 @@ private:
     }
     void write(typename Why::waiting const& w)
     {
+        if (why_.what == fault::order_left_out && why_.schedule.size() == 3) {
+            step(why_.schedule[2]);
+            out_ << " waits for ";
+            step(why_.schedule[0]);
+            out_ << " by way of ";
+            step(w.step);
+            out_ << " alone, which may be left out: a hand-off between the two is missing";
+            return;
+        }
         if (why_.what == fault::leads_back) out_ << "an edge or a hand-off from ";
         at(w.position, w.step);
         if (why_.what == fault::leads_back) {

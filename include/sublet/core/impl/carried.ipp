@@ -96,4 +96,11 @@ SUBLET_COLD_DECL void expect_no_carried(plan_options const& options, char const*
                    options.carried.front().from);
 }
 
+SUBLET_COLD_DECL void expect_one_program(plan_options const& options, char const* call)
+{
+    expect_no_carried(options, call);
+    SUBLET_EXPECTS(options.optional.empty(), "sublet: % does not leave out step %: it may not be optional",
+                   call, options.optional.front());
+}
+
 } // namespace sublet::detail

@@ -88,7 +88,7 @@ SUBLET_DECL std::vector<step_id> counterexample::steps() const
     if (auto const* s = as<counterexample::slots>()) add(s->written);
     if (auto const* t = as<counterexample::timing>()) add(t->other);
     if (auto const* c = as<counterexample::commands>()) add(c->first_step);
-    if (what == fault::cycle || what == fault::leads_back)
+    if (what == fault::cycle || what == fault::leads_back || what == fault::order_left_out)
         for (step_id s : schedule)
             if (s != step()) found.push_back(s);
     if (auto const* r = as<counterexample::renaming>()) {

@@ -32,6 +32,9 @@ namespace sublet::detail {
 /// Throws: precondition_error if any value is carried.
 void expect_no_carried(plan_options const& options, char const* call);
 
+/// The same, and if any step may be left out.
+void expect_one_program(plan_options const& options, char const* call);
+
 } // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)

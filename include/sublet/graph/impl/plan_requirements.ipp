@@ -9,6 +9,8 @@
 #include <sublet/impl/config.hpp>
 
 #include <cstddef>
+#include <utility>
+#include <vector>
 
 namespace sublet::detail {
 
@@ -87,12 +89,33 @@ SUBLET_COLD_DECL table<value_id, byte_count> offsets_along(table<value_id, value
     return offset;
 }
 
+/// While the first step runs each input is live, also if steps before it are left out: one that the step
+/// reads early, for the last time, too.
+SUBLET_COLD_DECL void hold_inputs_without(snapshot const& program, std::vector<step_id> const& optional,
+                                          plan_requirements& d)
+{
+    std::vector<unsigned char> may_leave(program.steps(), 0); // by position
+    for (step_id s : optional)
+        if (s < program.steps()) may_leave[d.position[s]] = 1;
+    std::size_t first = 0; // that stays
+    while (first != may_leave.size() && may_leave[first] != 0) ++first;
+    std::vector<std::pair<value_id, position_id>> held;
+    each_touch(program, d.position, [&](value_id v, position_id at, access_kind kind) {
+        value_id const r = d.root[v];
+        if (kind == access_kind::reads_early && at <= first && d.life[r].last == at &&
+            has_role(d.class_role[r], value_role::input))
+            held.push_back({r, at + 1});
+    });
+    for (auto [r, last] : held) d.life[r].last = last;
+}
+
 SUBLET_DECL plan_requirements derive_requirements(snapshot const& program, plan_options const& options)
 {
     std::size_t const values = program.values();
     // A member that a checker does not read here does not compile; choices are read in places.ipp.
     auto const& [bytes, alignment, role, alias_of, view_offset, pool, pinned, eligible, kind, pools, choices,
-                 carried, order, previous, previous_value, keep_within, in_place, check, effort] = options;
+                 carried, optional, order, previous, previous_value, keep_within, in_place, check, effort] =
+        options;
     plan_requirements d;
     d.position = positions_in(order, program);
     table<value_id, value_id> const view_of = alias_of.tabulate(values, "alias_of");
@@ -134,6 +157,7 @@ SUBLET_DECL plan_requirements derive_requirements(snapshot const& program, plan_
         life.first = smaller(life.first, p);
         d.first_def[v] = smaller(d.first_def[v], p);
     });
+    if (!optional.empty()) hold_inputs_without(program, optional, d);
     auto const end = position_id::of(larger(program.steps(), std::size_t{1}));
     for (value_id r = 0; r != values; ++r) {
         live_range& life = d.life[r];

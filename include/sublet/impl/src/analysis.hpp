@@ -26,6 +26,7 @@
 #include <sublet/analysis/impl/interference_graph.ipp>
 #include <sublet/analysis/impl/interval_walk.ipp>
 #include <sublet/analysis/impl/late_def.ipp>
+#include <sublet/analysis/impl/left_out.ipp>
 #include <sublet/analysis/impl/lifetimes.ipp>
 #include <sublet/analysis/impl/listed_steps.ipp>
 #include <sublet/analysis/impl/live_query.ipp>

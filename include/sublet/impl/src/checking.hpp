@@ -25,6 +25,7 @@
 #include <sublet/checking/impl/class_touches.ipp>
 #include <sublet/checking/impl/conflict_scan.ipp>
 #include <sublet/checking/impl/fits.ipp>
+#include <sublet/checking/impl/left_out_order.ipp>
 #include <sublet/checking/impl/places.ipp>
 #include <sublet/checking/impl/stacked_classes.ipp>
 #include <sublet/checking/impl/stackings.ipp>

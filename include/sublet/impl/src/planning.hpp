@@ -45,6 +45,7 @@
 #include <sublet/planning/impl/stacking_of.ipp>
 #include <sublet/planning/impl/stages.ipp>
 #include <sublet/planning/impl/step_groups.ipp>
+#include <sublet/planning/impl/step_marks.ipp>
 #include <sublet/planning/impl/top_formula.ipp>
 
 #endif

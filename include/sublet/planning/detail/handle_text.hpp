@@ -133,6 +133,19 @@ private:
     std::size_t size_ = 0;
 };
 
+/// Throws: precondition_error for a value that has no offset; `no_value`: a handle that is not in the listing.
+[[noreturn]] inline void fail_without_offset(id_text const& text, value_id v, bool has_plan)
+{
+    sentence why;
+    why << "sublet: value ";
+    if (v != no_value || !text.empty()) why.quote(text, v) << " ";
+    why << "has no offset: ";
+    if (!has_plan) why << "there is no plan";
+    else if (v == no_value) why << "it is not in the listing";
+    else why << "it is external, or its size is unknown";
+    why.fail();
+}
+
 } // namespace sublet::detail
 
 #endif

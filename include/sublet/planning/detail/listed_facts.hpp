@@ -75,12 +75,29 @@ public:
     }
     void add_choice(value_id v, pool_id pool, byte_count cost) { pool_choices_.push_back({v, pool, cost}); }
     void add_carry(value_id from, value_id to) { carried_.push_back({from, to}); }
+    void add_optional(step_id s) { optional_.push_back(s); }
 
     /// The next name_step(s, label) does not throw.
     void reserve_step_name(step_id s, std::string_view label) { step_names_.reserve_for(s, label); }
     void name_step(step_id s, std::string_view label) { step_names_.add(s, label); }
+    [[nodiscard]] said_names<step_id> const& labels() const { return step_names_; }
     /// Empty if none is said.
     [[nodiscard]] std::string_view step_name(step_id s) const { return step_names_[s]; }
+    /// The same, or the number of the step.
+    [[nodiscard]] id_text step_text(step_id s) const
+    {
+        std::string_view const said = step_names_[s];
+        return said.empty() ? id_text(+s) : id_text(said);
+    }
+    /// The text of each step, ending with '\0'.
+    void name_steps(std::size_t steps, std::vector<char>& names) const
+    {
+        for (step_id s = 0; s != steps; ++s) {
+            for (char c : step_text(s))
+                if (c != '\0') names.push_back(c);
+            names.push_back('\0');
+        }
+    }
     /// `s` begins after the step with this label.
     void add_wait(step_id s, std::string_view label) { waits_.add(s, label); }
     /// Throws: precondition_error for a label that is not that of one other step.
@@ -114,7 +131,8 @@ public:
                 .eligible = eligible_.of(size()),
                 .kind = kind_.of(size()),
                 .pool_choices = pool_choices_,
-                .carried = carried_};
+                .carried = carried_,
+                .optional = optional_};
     }
 
     // Each throws precondition_error.
@@ -288,6 +306,7 @@ private:
     said_values<unsigned char, bool> begins_at_touch_{0};
     std::vector<plan_options::pool_choice> pool_choices_;
     std::vector<plan_options::carry> carried_;
+    std::vector<step_id> optional_;
     said_values<value_id> alias_of_{no_value};
     said_values<pool_id> pool_{0};
     said_values<value_role> role_{value_role::intermediate};

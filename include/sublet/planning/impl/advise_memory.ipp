@@ -24,7 +24,7 @@ namespace sublet {
 SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& given,
                                         advice_options const& wanted)
 {
-    detail::expect_no_carried(given, "advise_memory");
+    detail::expect_one_program(given, "advise_memory");
     auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& options = *asked;
     detail::asked_options const asked_advice(wanted, p.values(), &advice_options::remat_cost,

@@ -4,7 +4,7 @@
 
 #include <sublet/analysis/internal/concurrent_lifetimes.hpp>
 #include <sublet/analysis/internal/conflict_ranges.hpp>
-
+#include <sublet/analysis/internal/left_out.hpp>
 #include <sublet/analysis/internal/unclear.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/core/internal/alignment.hpp>
@@ -104,6 +104,7 @@ SUBLET_DECL planned_concurrently plan_in_room(snapshot const& p, plan_options co
     auto role = options.role.tabulate(p.values(), "role");
     dependence_graph const g = dependences(p, dependences_of(options, wanted.handoffs));
     if (!result.figures.refute(g)) return result;
+    for (handoff h : order_without(p, options, g)) plan.handoffs.push_back(h);
     buffer_table buffers = gather_buffers(touch_ranges(p, role), options);
     enter_buffers(buffers, options, room, result);
 

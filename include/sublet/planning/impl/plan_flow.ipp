@@ -55,7 +55,7 @@ SUBLET_DECL planned_flow plan_flow(snapshot const& as_made, plan_options const& 
 {
     detail::expect_listed_order(as_made, given.order);
     detail::expect_no_previous(given, "plan_flow");
-    detail::expect_no_carried(given, "plan_flow");
+    detail::expect_one_program(given, "plan_flow");
     detail::expect_no_pages(given, "plan_flow()");
     snapshot as_listed;
     snapshot const& listed = detail::as_control_flow(as_made, as_listed);

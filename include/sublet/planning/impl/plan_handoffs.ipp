@@ -6,6 +6,7 @@
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/internal/concurrent_lifetimes.hpp>
 #include <sublet/analysis/internal/conflict_ranges.hpp>
+#include <sublet/analysis/internal/left_out.hpp>
 #include <sublet/analysis/internal/listed_steps.hpp>
 #include <sublet/analysis/internal/pressure.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
@@ -335,6 +336,11 @@ SUBLET_DECL planned_with_handoffs plan_without_groups(snapshot const& p, plan_op
     }
     if (wanted.handoffs.empty() && wanted.schedule.empty())
         take_sequence(p, unchecked, wanted, ordered, result);
+    if (result && !options.optional.empty()) {
+        dependence_graph const all = dependences(p, dependences_of(options, plan.handoffs));
+        for (handoff h : order_without(p, options, all)) plan.handoffs.push_back(h);
+        result.handoff_bytes.resize(plan.handoffs.size(), 0);
+    }
     expect_within(fault::over_budget, result.figures.arena_bytes, wanted.most_bytes, result);
     expect_within(fault::over_time, result.makespan, wanted.longest == 0 ? no_limit : wanted.longest, result);
     finish_plan(result, begun, options.check, [&] { return check_concurrent_plan(p, plan, options); });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// plan_memory(): the stages that its header draws, in that order.
 
+#include <sublet/analysis/internal/left_out.hpp>
 #include <sublet/analysis/internal/listed_steps.hpp>
-
 #include <sublet/analysis/internal/unclear.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_plan.hpp>
@@ -46,6 +46,7 @@ SUBLET_COLD_DECL planned_memory plan_memory(snapshot const& p, plan_options cons
     detail::enter_buffers(buffers, options, options.pools, result);
 
     table<position_id, step_id> const steps = detail::steps_in_order(p, options.order);
+    detail::hold_early_inputs(p, options, steps, buffers);
     detail::carried_places const carried = detail::place_carried(p, options, steps, buffers);
     std::vector<memory_plan::in_place_pair> pairs;
     if (options.in_place) pairs = detail::match_in_place(p, steps, buffers);

@@ -76,7 +76,7 @@ SUBLET_DECL stacking stacking_of(snapshot const& p, memory_plan const& plan, pla
     SUBLET_EXPECTS(plan.buffer_of.size() == p.values(),
                    "sublet: a plan of % values is not one of a program with %", plan.buffer_of.size(),
                    p.values());
-    detail::expect_no_carried(given, "stacking_of");
+    detail::expect_one_program(given, "stacking_of");
     auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& options = *asked;
     detail::unsized_buffers buffers = detail::layers_of(plan, options.pinned);

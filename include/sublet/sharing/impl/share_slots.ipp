@@ -28,7 +28,7 @@ static_assert(static_cast<int>(slot_options::strategy_kind::fewest) ==
 SUBLET_DECL shared_slots share_slots(snapshot const& p, plan_options const& given,
                                      slot_options const& options)
 {
-    detail::expect_no_carried(given, "share_slots");
+    detail::expect_one_program(given, "share_slots");
     auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& values = *asked;
     auto const role = values.role.tabulate(p.values());
