@@ -23,6 +23,9 @@
 //                        milliseconds of wall time place() returns late, and the most between two questions
 //                        whether to stop: so late a stop request is obeyed
 //     --scaling N        random and repeated problems of 100, 1000, ... N buffers: time and memory
+//     --few N            place() of 10, 20, 50 and 100 random buffers at `fast`, and plan_memory() of as many
+//                        steps, N times each: nanoseconds and allocations of a call. With --limit K only of K
+//                        buffers, to count instructions: the difference of two N
 //
 // One line per measurement, key=value; `file=all` summarizes a section: ms_mean and nodes_mean are geometric
 // means. Every placement and every lower-bound proof is checked by code that is independent of the placer; if
@@ -50,6 +53,7 @@
 #include <sublet/placement/detail/shapes.hpp>
 #include <sublet/placement/internal/pack.hpp>
 #include <sublet/placement/place.hpp>
+#include <sublet/plan_memory.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -61,6 +65,7 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <numeric>
 #include <span>
 #include <stdexcept>
@@ -68,6 +73,17 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+static std::size_t allocations = 0;
+
+[[gnu::noinline]] void* operator new(std::size_t bytes)
+{
+    ++allocations;
+    if (void* const block = std::malloc(bytes == 0 ? 1 : bytes)) return block;
+    throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* block) noexcept { std::free(block); }
+[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept { std::free(block); }
 
 namespace {
 
@@ -193,7 +209,7 @@ struct arguments {
     std::vector<std::string> sections;
     std::vector<std::string> files;
     byte_count capacity = 1'048'576;
-    unsigned variants = 0, copies = 0, scaling = 0, overrun = 0, seeds = 1, limit = 0;
+    unsigned variants = 0, copies = 0, scaling = 0, overrun = 0, few = 0, seeds = 1, limit = 0;
     std::string improvements;
     bool rounded = false, smoke = false;
 
@@ -480,6 +496,33 @@ void run_drawn(std::string const& family, arguments args, Draw draw)
     run_anytime(drawn, args);
 }
 
+/// Nanoseconds of processor time and allocations of a call, for small inputs.
+void run_few(arguments const& args)
+{
+    auto run = [&args](char const* call, unsigned n, auto work) {
+        std::size_t const before = allocations;
+        std::clock_t const begun = std::clock();
+        for (unsigned i = 0; i != args.few; ++i) work();
+        double const seconds = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
+        std::printf("few/%-4u %-12s ns=%.0f allocations=%zu\n", n, call, 1e9 * seconds / args.few,
+                    (allocations - before) / args.few);
+    };
+    for (unsigned n : {10u, 20u, 50u, 100u}) {
+        if (args.limit != 0 && args.limit != n && !args.smoke) continue;
+        placement_problem const problem = bench::draw_placement("random", n);
+        run("place", n, [&] { is_all_sound &= bool{place(problem, {.effort = effort::fast})}; });
+        std::vector<byte_count> bytes;
+        for (placement_problem::buffer const& b : problem.buffers) bytes.push_back(b.size);
+        auto const chain = sequence(n, n, [](step_id s, effect_sink& sink) {
+            if (s != 0) sink.use(value_id{+s - 1});
+            if (s > 2 && s % 2 != 0) sink.use(value_id{+s - 3});
+            sink.def(value_id{+s});
+        });
+        plan_options const options{.bytes = bytes, .effort = effort::fast};
+        run("plan_memory", n, [&] { is_all_sound &= bool{plan_memory(chain, options)}; });
+    }
+}
+
 void run_scaling(std::vector<subject> const& subjects, arguments const& args)
 {
     tally all{"scaling"};
@@ -609,6 +652,7 @@ arguments read_arguments(int count, char** words)
             else if (word == "--copies") args.copies = bench::number_in(operand());
             else if (word == "--overrun") args.overrun = bench::number_in(operand());
             else if (word == "--scaling") args.scaling = bench::number_in(operand());
+            else if (word == "--few") args.few = bench::number_in(operand(), 1);
             else if (word == "--anytime") args.improvements = operand();
             else if (word != "--files" && word != "--minimize" && word != "--dissections" &&
                      word != "--tilings" && word != "--few-sizes" && word != "--micro-batches" &&
@@ -676,6 +720,7 @@ void run(arguments const& args)
         else if (section == "--anytime") run_anytime(subjects, args);
         else if (section == "--overrun") run_overrun(args);
         else if (section == "--scaling") run_scaling(subjects, args);
+        else if (section == "--few") run_few(args);
         all.print("all");
     }
 }
@@ -684,7 +729,8 @@ constexpr char usage[] =
     "usage: bench_placement [SECTION ...] [--seeds N] [--limit SECONDS] [--rounded] [--smoke]\n"
     "                       [FILE.csv ...]\n"
     "  SECTION  --files --capacity N --variants N --minimize --dissections --tilings --few-sizes\n"
-    "           --micro-batches --windows --copies N --anytime F.csv --overrun N --scaling N\n";
+    "           --micro-batches --windows --copies N --anytime F.csv --overrun N --scaling N\n"
+    "           --few N\n";
 
 } // namespace
 
@@ -696,10 +742,12 @@ int main(int count, char** words)
         if (args.smoke) {
             args.sections = {"--files",       "--capacity", "--variants",  "--minimize",
                              "--dissections", "--tilings",  "--few-sizes", "--micro-batches",
-                             "--windows",     "--copies",   "--anytime",   "--scaling"};
+                             "--windows",     "--copies",   "--anytime",   "--scaling",
+                             "--few"};
             args.capacity = 1024;
             args.variants = args.copies = args.seeds = args.limit = 1;
             args.scaling = args.overrun = 100;
+            args.few = 1;
         }
         run(args);
         if (!is_all_sound) std::puts("NOT all sound");

@@ -30,6 +30,11 @@ inline constexpr std::size_t most_few = 128, most_few_together = 64;
                             pool_limits const& limits, placement::objective objective,
                             table<buffer_id, byte_count>& offset, placement::pool_result& out);
 
+/// Places all of a problem so, if each of its pools is placed so, and no other rule is given; otherwise
+/// nothing has happened, or `offset` and `pools` of the result are worthless.
+[[nodiscard]] bool place_few(placement_problem const& problem, placement::objective objective,
+                             placement& result);
+
 } // namespace sublet::detail
 
 #if !defined(SUBLET_SEPARATE_COMPILATION)

@@ -17,7 +17,7 @@ SUBLET_DECL placement pack(placement_problem const& problem, pack_options const&
         problem, options.objective, control, 1,
         [&](auto const& shapes, auto const& bound, byte_count capacity, placement::pool_result& out,
             std::size_t) { return pack_shapes(shapes, bound, capacity, options, control, out); },
-        control.is_alone());
+        options.tries_few && control.is_alone());
 }
 
 } // namespace sublet::detail

@@ -28,13 +28,13 @@ public:
             byte_count const own = its.alignment == alignment || alignment == 1
                                        ? its.alignment
                                        : combine_alignment(its.alignment, alignment);
-            read_[count_] = {its.size, own, b, 0, 0, 0, 0, 0};
+            read_[count_] = {own, b, 0};
             border_[2 * count_] = std::uint64_t{+its.life.first} << 32 | 2 * count_;
             border_[2 * count_ + 1] = std::uint64_t{+its.life.last} << 32 | (2 * count_ + 1);
             ++count_;
         }
         if (count_ == 0) return false;
-        find_ranks();
+        find_ranks(problem);
         return true;
     }
     /// False as soon as one ends above the bytes live.
@@ -63,32 +63,39 @@ private:
         byte_count load, area, origin;
     };
 
-    void find_ranks()
+    struct listed {
+        byte_count alignment;
+        buffer_id id;
+        std::uint32_t at; // in few_
+    };
+
+    void find_ranks(placement_problem const& problem)
     {
         std::sort(border_, border_ + 2 * count_);
         std::uint32_t rank = 0;
         std::size_t begun = 0;
+        byte_count live = 0;
         for (std::size_t i = 0; i != 2 * count_; ++i) {
             auto const at = static_cast<std::uint32_t>(border_[i] >> 32);
             if (i == 0) position_[0] = at;
             else if (position_[rank] != at) position_[++rank] = at;
-            few& its = read_[(border_[i] & 0xFFFFFFFF) / 2];
-            (border_[i] % 2 == 0 ? its.first : its.last) = rank;
-        }
-        for (std::size_t i = 0; i != 2 * count_; ++i) // by begin, equal ones as they are listed
-            if (border_[i] % 2 == 0) few_[begun++] = read_[(border_[i] & 0xFFFFFFFF) / 2];
-        for (std::uint32_t r = 0; r <= rank; ++r) load_[r] = 0;
-        for (std::size_t i = 0; i != count_; ++i) {
-            load_[few_[i].first] += few_[i].size;
-            load_[few_[i].last] -= few_[i].size; // modulo 2^64 until the sum
+            listed& one = read_[(border_[i] & 0xFFFFFFFF) / 2];
+            if (border_[i] % 2 == 0) { // by begin, equal ones as they are listed
+                one.at = static_cast<std::uint32_t>(begun);
+                few_[begun++] = {problem.buffers[one.id].size, one.alignment, one.id, rank, 0, 0, 0, 0};
+                live += few_[one.at].size;
+            } else {
+                few_[one.at].last = rank;
+                live -= few_[one.at].size;
+            }
+            load_[rank] = live;
         }
         for (std::uint32_t r = 0; r <= rank; ++r) {
-            if (r != 0) load_[r] += load_[r - 1];
+            opens_[r] = 0;
             if (load_[r] <= most_) continue;
             most_ = load_[r];
             peak_ = r;
         }
-        for (std::uint32_t r = 0; r <= rank; ++r) opens_[r] = 0;
     }
 
     bool comes_before(few const& a, few const& b) const // load_area
@@ -111,48 +118,56 @@ private:
             for (; at != 0 && comes_before(its, *queue[at - 1]); --at) queue[at] = queue[at - 1];
             queue[at] = &its;
         }
+        byte_count lowest = 0;
+        std::size_t next = 0, as_low = left; // the first buffer at `lowest`, and how many there are
         while (left != 0) {
-            byte_count lowest = no_offset;
-            for (std::size_t i = 0; i != left; ++i) lowest = smaller(lowest, queue[i]->origin);
-            std::uint32_t from = no_rank, to = 0;
-            for (std::size_t i = 0; i != left; ++i)
-                if (queue[i]->origin == lowest) {
-                    ++opens_[queue[i]->first];
-                    --opens_[queue[i]->last];
-                    from = smaller(from, queue[i]->first);
-                    to = larger(to, queue[i]->last);
-                }
-            std::uint32_t fullest = no_rank;
-            std::int32_t open = 0;
-            for (std::uint32_t r = from; r != to; opens_[r++] = 0)
-                if ((open += opens_[r]) != 0 && (fullest == no_rank || load_[r] > load_[fullest]))
-                    fullest = r;
-            opens_[to] = 0;
-            std::size_t next = 0;
-            auto is_next = [&](few const& its) {
-                return its.origin == lowest && its.first <= fullest && fullest < its.last;
-            };
-            while (next + 1 != left && !is_next(*queue[next])) ++next;
+            if (as_low != 1) next = at_fullest(queue, left, lowest);
             few const& now = *queue[next];
             byte_count const top = now.origin + now.size;
             if (top > most_) return false;
             for (std::uint32_t r = now.first; r != now.last; ++r) load_[r] -= now.size;
             for (std::size_t i = next + 1; i != left; ++i) queue[i - 1] = queue[i];
             --left;
+            lowest = no_offset;
             for (std::size_t i = 0; i != left; ++i) {
                 few& its = *queue[i];
-                if (its.first >= now.last || now.first >= its.last || top <= its.origin) continue;
-                its.origin = its.alignment == 1 ? top : align_up(top, its.alignment);
+                if (its.first < now.last && now.first < its.last && top > its.origin)
+                    its.origin = its.alignment == 1 ? top : align_up(top, its.alignment);
+                if (its.origin < lowest) lowest = its.origin, next = i, as_low = 0;
+                as_low += its.origin == lowest;
             }
         }
         return true;
+    }
+    /// The first buffer at `lowest` that is live where, of their positions, the most bytes are still live.
+    std::size_t at_fullest(few* const* queue, std::size_t left, byte_count lowest)
+    {
+        std::uint32_t from = no_rank, to = 0;
+        for (std::size_t i = 0; i != left; ++i)
+            if (queue[i]->origin == lowest) {
+                ++opens_[queue[i]->first];
+                --opens_[queue[i]->last];
+                from = smaller(from, queue[i]->first);
+                to = larger(to, queue[i]->last);
+            }
+        std::uint32_t fullest = no_rank;
+        std::int32_t open = 0;
+        for (std::uint32_t r = from; r != to; opens_[r++] = 0)
+            if ((open += opens_[r]) != 0 && (fullest == no_rank || load_[r] > load_[fullest])) fullest = r;
+        opens_[to] = 0;
+        std::size_t next = 0;
+        while (next + 1 != left && (queue[next]->origin != lowest || queue[next]->first > fullest ||
+                                    fullest >= queue[next]->last))
+            ++next;
+        return next;
     }
 
     static constexpr std::uint32_t no_rank = ~std::uint32_t{0};
     std::size_t count_ = 0;
     std::uint32_t peak_ = 0;
     byte_count most_ = 0;
-    few read_[most_few], few_[most_few];
+    listed read_[most_few];
+    few few_[most_few];
     std::uint64_t border_[2 * most_few];   // {position, buffer, whether it ends}
     std::uint32_t position_[2 * most_few]; // by rank
     byte_count load_[2 * most_few + 1];    // of those that are not placed, by rank
@@ -178,6 +193,35 @@ SUBLET_COLD_DECL bool pack_few(placement_problem const& problem, std::span<buffe
     out.packings = 1;
     out.proof = {placement::proof::reason::live_bytes, all.most(), all.peak()};
     out.status = status_of(out.height, out.lower_bound, limits.capacity, objective);
+    return true;
+}
+
+SUBLET_COLD_DECL bool place_few(placement_problem const& problem, placement::objective objective,
+                                placement& result)
+{
+    constexpr std::size_t most_pools = 8;
+    std::size_t const buffers = problem.buffers.size();
+    bool const is_plain = problem.clocks.threads == 0 && problem.choices.empty() && problem.gaps.empty() &&
+                          problem.colocated.empty() && problem.period == 0;
+    if (!is_plain || buffers == 0 || buffers > most_few) return false;
+    pool_id last = 0;
+    for (placement_problem::buffer const& b : problem.buffers) last = larger(last, b.pool);
+    std::size_t const pools = larger(problem.pools.size(), std::size_t{last} + 1);
+    if (pools > most_pools) return false;
+    for (pool_limits const& limits : problem.pools)
+        if (limits.guard != 0 || limits.page != 1 || !limits.reserved.empty()) return false;
+    result.offset.assign(buffers, no_offset);
+    result.pools.resize(pools);
+    for (pool_id pool = 0; pool != pools; ++pool) {
+        buffer_id members[most_few];
+        std::size_t count = 0;
+        for (buffer_id b = 0; b != buffers; ++b)
+            if (problem.buffers[b].pool == pool) members[count++] = b;
+        if (!pack_few(problem, {members, count}, limits_of(problem, pool), objective, result.offset,
+                      result.pools[pool]))
+            return false;
+    }
+    set_overall_status(result);
     return true;
 }
 

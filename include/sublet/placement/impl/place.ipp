@@ -10,6 +10,7 @@
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/clocks.hpp>
 #include <sublet/placement/detail/infeasible_core.hpp>
+#include <sublet/placement/detail/pack_few.hpp>
 #include <sublet/placement/detail/pack_shapes.hpp>
 #include <sublet/placement/detail/proofs.hpp>
 #include <sublet/placement/detail/replan.hpp>
@@ -170,6 +171,13 @@ SUBLET_DECL placement place(placement_problem const& problem, place_options cons
     return result;
 }
 
+/// Only the problem decides the result: nothing stops the search or hears of it, and no buffer was placed.
+SUBLET_DECL bool is_plain(place_options const& options)
+{
+    return options.time_limit == 0 && options.stop.is_empty() && !options.progress &&
+           options.previous.is_constant(no_offset) && options.keep.is_constant(false);
+}
+
 /// Throws: precondition_error if some pools are listed, and not that of a buffer or of a choice.
 SUBLET_COLD_DECL void expect_listed_pools(placement_problem const& problem)
 {
@@ -236,9 +244,15 @@ namespace sublet {
 SUBLET_DECL placement place(placement_problem const& problem, place_options const& options)
 {
     detail::expect_listed_pools(problem);
-    if (problem.period != 0)
-        return detail::place(detail::one_round_of(problem), options, detail::budgets_of(options));
-    return detail::place(problem, options, detail::budgets_of(options));
+    detail::pack_options budgets = detail::budgets_of(options);
+    if (problem.period != 0) return detail::place(detail::one_round_of(problem), options, budgets);
+    if (detail::is_plain(options)) {
+        placement few;
+        if (detail::place_few(problem, options.objective, few) && few.status <= placement::outcome::feasible)
+            return few;
+        budgets.tries_few = problem.pools.size() > 1;
+    }
+    return detail::place(problem, options, budgets);
 }
 
 SUBLET_DECL placement place(memory_plan const& plan, table<pool_id, byte_count> const& bases,

@@ -19,6 +19,7 @@ struct pack_options {
     std::uint64_t improve_visits = 20'000'000; ///< pieces examined by ejection; not scaled
     std::uint64_t nodes = 50'000;              ///< nodes of the exact search
     std::uint64_t seed = 0;
+    bool tries_few = true; ///< pools of a few buffers are tried by pack_few() first
 };
 
 /// The default work, scaled.
