@@ -105,17 +105,9 @@ int main()
     }
 
     // An engine discards contents, or has an aliasing barrier, after these passes and before those.
-    auto const& list = next.list;
-    auto texture = [&](auto buffer) { return list.handle(planned.plan.buffers[buffer].root); };
-    std::cout << '\n';
-    for (sublet::alias const& a : sublet::aliases(list, planned, {.repeats = true})) {
-        std::cout << texture(a.before) << ", then " << texture(a.after)
-                  << (a.next_round ? " of the next frame: after" : ": after");
-        for (auto pass : a.ends) std::cout << ' ' << list.step_names()(pass) << ',';
-        for (auto pass : a.begins) std::cout << " before " << list.step_names()(pass);
-        std::cout << '\n';
-    }
+    std::cout << '\n' << sublet::aliases(next.list, planned, {.repeats = true}) << '\n';
 
     // This is for frames of the same passes: where passes change, the frame before has to end first.
-    std::cout << '\n' << sublet::waits(list, planned, {.queue_of = next.queue_of, .repeats = true}) << '\n';
+    std::cout << '\n'
+              << sublet::waits(next.list, planned, {.queue_of = next.queue_of, .repeats = true}) << '\n';
 }

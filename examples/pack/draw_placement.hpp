@@ -19,10 +19,10 @@
 
 namespace pack {
 
-/// The occupied rectangles of each buffer: one between two gaps, and one per window; what lies behind a period
-/// is drawn at its begin. As a plan, so that it can be drawn: its values are the buffers.
+/// The occupied rectangles of each buffer: one between two gaps, and one per window; `splits`: what lies behind
+/// a period is drawn at its begin. As a plan, so that it can be drawn: its values are the buffers.
 inline sublet::memory_plan occupied_parts(sublet::placement_problem const& problem,
-                                          sublet::placement const& placed)
+                                          sublet::placement const& placed, bool splits = true)
 {
     sublet::memory_plan plan;
     plan.arena_bytes = {placed.pools[0].height};
@@ -31,7 +31,7 @@ inline sublet::memory_plan occupied_parts(sublet::placement_problem const& probl
         sublet::live_range rest = problem.buffers[b].life;
         auto add = [&](sublet::live_range when, sublet::byte_count begin, sublet::byte_count end) {
             if (placed.offset[b] == sublet::no_offset || is_empty(when) || begin == end) return;
-            std::uint32_t const period = problem.period == 0 ? +when.last : problem.period;
+            std::uint32_t const period = problem.period == 0 || !splits ? +when.last : problem.period;
             for (sublet::live_range part : {sublet::live_range{when.first, std::min(+when.last, period)},
                                             sublet::live_range{std::max(+when.first, period) - period,
                                                                std::max(+when.last, period) - period}})
@@ -93,8 +93,9 @@ inline void write_page(std::ostream& out, lifetimes const& table, sublet::placem
 inline void draw_placement(std::ostream& out, lifetimes const& table, sublet::placement const& placed,
                            std::string const& title)
 {
-    sublet::write_svg(out, occupied_parts(table.problem, placed),
-                      {.names = [&](auto v) { return table.id_of(+v); }, .title = title});
+    sublet::write_svg(
+        out, occupied_parts(table.problem, placed, false),
+        {.names = [&](auto v) { return table.id_of(+v); }, .title = title, .period = table.problem.period});
 }
 
 inline void trace_placement(std::ostream& out, lifetimes const& table, sublet::placement const& placed)

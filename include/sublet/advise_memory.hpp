@@ -80,6 +80,7 @@ struct memory_advice : planned_memory {
 template <detail::listed L>
 [[nodiscard]] auto advise_memory(L const& list, advice_options const& how = {})
 {
+    list.expect_no_carry("advise_memory");
     return list.named(advise_memory(list.program(), list.sized_options(), how));
 }
 

@@ -340,23 +340,27 @@ public:
     /// The same for a planner, which needs sizes.
     ///
     /// Throws: precondition_error if the size of a value that a step makes, or of an input, was not said, and
-    ///         it needs planned storage; or if a view has an alignment that does not divide its offset.
+    ///         it needs planned storage; if a view has an alignment that does not divide its offset; or if a
+    ///         value cannot be carried.
     [[nodiscard]] plan_options sized_options() const
     {
         plan_options all = options();
         facts_.expect_sizes_of_made(record_);
         facts_.expect_sizes_without_maker();
         facts_.expect_aligned_views(all);
+        facts_.expect_carried(all);
         return all;
     }
 
     /// The handles by one type, for the calls of executors: a copy.
     [[nodiscard]] detail::erased_handles erased_handles() const
     {
-        return {std::type_identity<Handle>{}, facts_.numbers()};
+        return {std::type_identity<Handle>{}, facts_.numbers(), facts_.texts()};
     }
     /// Throws: precondition_error if a value has a choice of pools.
     void expect_no_choice() const { facts_.expect_no_choice(); }
+    /// Throws: precondition_error, which names the call, if a value is carried into the next round.
+    void expect_no_carry(char const* call) const { facts_.expect_no_carry(call); }
 
     /// The result of a planner, asked with handles; its error names values and steps.
     template <class Planned>
@@ -474,13 +478,15 @@ public:
         detail::step_marks steps_; // if the plan names some
     };
 
-    /// The result of a planner for this listing, with handles and names; or of a checker, an order, schedules
-    /// or edges, with names.
+    /// The result of a planner for this listing, with handles and names; or of a checker, an order, schedules,
+    /// edges or aliases, with names.
     template <class Result>
     [[nodiscard]] auto named(Result result) const
     {
         if constexpr (requires { result.figures.unit; }) result.figures.unit = unit;
-        if constexpr (requires { result.names; }) facts_.name_steps(steps(), result.names);
+        if constexpr (requires { result.names; }) detail::append_names(result.names, step_names(), steps());
+        if constexpr (requires { result.value_names; })
+            detail::append_names(result.value_names, names(), values());
         if constexpr (requires { result.unit; }) result.unit = unit;
         if constexpr (requires { result.listed; })
             if (!result.listed) name_all(result.listed.error(), result);

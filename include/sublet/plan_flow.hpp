@@ -61,6 +61,7 @@ struct planned_flow : planned_memory {
 template <detail::listed L>
 [[nodiscard]] auto plan_flow(L const& list, flow_options const& how = {})
 {
+    list.expect_no_carry("plan_flow");
     return list.named(plan_flow(list.program(), list.sized_options(), how));
 }
 

@@ -137,6 +137,7 @@ template <detail::listed L>
     for (L const& list : lists) {
         auto const i = program_id::of(options.size());
         if (i < tree.size()) detail::expect_program_of(tree, i, list.program());
+        list.expect_no_carry("a tree of programs");
         options.push_back(list.sized_options());
     }
     planned_nested planned = plan_nested(tree, options, how);

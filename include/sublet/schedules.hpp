@@ -62,6 +62,7 @@ struct schedule_curve : verdict {
 template <detail::listed L>
 [[nodiscard]] schedule_curve schedules(L const& list, handoff_options const& wanted = {})
 {
+    list.expect_no_carry("schedules");
     return list.named(schedules(list.program(), list.sized_options(), wanted));
 }
 

@@ -95,6 +95,7 @@
 
 // Reports.
 #include <sublet/reporting/names.hpp>    // names of values and steps for all reports  names_of
+#include <sublet/reporting/aliases.hpp>  // buffers that take over bytes               write_json()
 #include <sublet/reporting/csv.hpp>      // plans as tables                            write_csv()
 #include <sublet/reporting/c.hpp>        // a plan for every shape as C  write_c()
 #include <sublet/reporting/json.hpp>     // all of a plan as JSON                      write_json()

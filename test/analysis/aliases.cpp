@@ -43,6 +43,19 @@ memory_plan placed(std::vector<memory_plan::placed_buffer> buffers, byte_count a
     return plan;
 }
 
+/// What a buffer of such a plan takes over.
+alias from(buffer_id before, buffer_id after, byte_count first, byte_count last, steps ends, steps begins)
+{
+    return {.before = before,
+            .after = after,
+            .before_root = +before,
+            .after_root = +after,
+            .first = first,
+            .last = last,
+            .ends = std::move(ends),
+            .begins = std::move(begins)};
+}
+
 /// Runs the steps of a plan twice, in the given order of positions, and discards what aliases say.
 class painter {
 public:
@@ -231,18 +244,15 @@ TEST_CASE("a buffer takes over its bytes from those that had them last")
                                      {.life = {3, 4}, .size = 32, .offset = 96}},
                                     128);
     plan_options const options{.bytes = [&](value_id v) { return plan.buffers[buffer_id(+v)].size; }};
-    std::vector<alias> const within{
-        {.before = 0, .after = 2, .first = 0, .last = 64, .ends = {1}, .begins = {2}},
-        {.before = 1, .after = 2, .first = 64, .last = 96, .ends = {1}, .begins = {2}},
-        {.before = 1, .after = 3, .first = 96, .last = 128, .ends = {1}, .begins = {3}}};
+    std::vector<alias> const within{from(0, 2, 0, 64, {1}, {2}), from(1, 2, 64, 96, {1}, {2}),
+                                    from(1, 3, 96, 128, {1}, {3})};
     CHECK(aliases(p, plan, options) == within);
     std::vector<alias> all = within;
-    all.push_back(
-        {.before = 2, .after = 0, .first = 0, .last = 64, .next_round = true, .ends = {3}, .begins = {0}});
-    all.push_back(
-        {.before = 2, .after = 1, .first = 64, .last = 96, .next_round = true, .ends = {3}, .begins = {0}});
-    all.push_back(
-        {.before = 3, .after = 1, .first = 96, .last = 128, .next_round = true, .ends = {3}, .begins = {0}});
+    for (alias next :
+         {from(2, 0, 0, 64, {3}, {0}), from(2, 1, 64, 96, {3}, {0}), from(3, 1, 96, 128, {3}, {0})}) {
+        next.next_round = true;
+        all.push_back(next);
+    }
     CHECK(aliases(p, plan, options, {.repeats = true}) == all);
 
     SUBCASE("inputs are there when a round begins, and outputs to its end")
@@ -268,11 +278,9 @@ TEST_CASE("a buffer takes over its bytes from those that had them last")
         snapshot const q = sequence(4, 4, [](step_id s, effect_sink& sink) { sink.def(s == 3 ? 3 : +s); });
         std::vector<alias> const found = aliases(q, cut, options);
         REQUIRE(found.size() == 4);
-        CHECK(found[1] == alias{.before = 0, .after = 2, .first = 0, .last = 16, .ends = {0}, .begins = {2}});
-        CHECK(found[2] ==
-              alias{.before = 1, .after = 2, .first = 16, .last = 32, .ends = {1}, .begins = {2}});
-        CHECK(found[3] ==
-              alias{.before = 0, .after = 2, .first = 32, .last = 64, .ends = {0}, .begins = {2}});
+        CHECK(found[1] == from(0, 2, 0, 16, {0}, {2}));
+        CHECK(found[2] == from(1, 2, 16, 32, {1}, {2}));
+        CHECK(found[3] == from(0, 2, 32, 64, {0}, {2}));
     }
 }
 

@@ -628,35 +628,37 @@ TEST_CASE("what cannot be carried is refused by name, and so is a call that does
     };
     CHECK(planned([](auto&) {}) == "accepted");
     CHECK(planned([](auto& list) { list.carries("lit", "history"); }) ==
-          "sublet: value 1 is carried from value 2 and from value 0");
+          "sublet: value 'history' is carried from value 'now' and from value 'lit'");
     CHECK(planned([](auto& list) { list.carries("now", "lit"); }) ==
-          "sublet: value 2 is carried into value 1 and into value 0");
+          "sublet: value 'now' is carried into value 'history' and into value 'lit'");
     CHECK(planned([](auto& list) { list.carries("history", "now"); }) ==
-          "sublet: values are carried in a cycle: one of them is made anew in each round");
+          "sublet: values are carried in a cycle, as value 'history' is: one of them is made anew in each "
+          "round");
     CHECK(planned([](auto& list) {
               list.facts("small", {.bytes = 32});
               list.carries("lit", "small");
-          }) == "sublet: value 0 has 64 bytes, and is carried into value 4, which has 32");
+          }) == "sublet: value 'lit' has 64 bytes, and is carried into value 'small', which has 32");
     CHECK(planned([](auto& list) {
               list.facts("elsewhere", {.bytes = 64, .pool = 1});
               list.carries("lit", "elsewhere");
-          }) == "sublet: value 0 is in pool 0, and is carried into value 4, which is in pool 1");
+          }) ==
+          "sublet: value 'lit' is in pool 0, and is carried into value 'elsewhere', which is in pool 1");
     CHECK(planned([](auto& list) {
               list.facts("texels", {.bytes = 64, .kind = 1});
               list.carries("lit", "texels");
-          }) == "sublet: value 0 is of kind 0, and is carried into value 4, which is of kind 1");
+          }) == "sublet: value 'lit' is of kind 0, and is carried into value 'texels', which is of kind 1");
     CHECK(planned([](auto& list) { list.carries("screen", "lit"); }) ==
-          "sublet: value 3 is carried into the next round, and has storage of its own");
+          "sublet: value 'screen' is carried into the next round, and has storage of its own");
     CHECK(planned([](auto& list) {
               list.facts("unknown", {.bytes = no_size});
               list.carries("lit", "unknown");
-          }) == "sublet: value 4 is carried into the next round, and its size is unknown");
+          }) == "sublet: value 'unknown' is carried into the next round, and its size is unknown");
     CHECK(planned([](auto& list) {
               list.step().view("part", "lit", 0, {.bytes = 64});
               list.carries("part", "lit");
-          }) == "sublet: value 4 is carried into the next round, and is a view: carry its root");
+          }) == "sublet: value 'part' is carried into the next round, and is a view: carry its root");
     CHECK(planned([](auto& list) { list.may_lie_in("now", 1); }) ==
-          "sublet: value 2 is carried into the next round, and may choose its pool");
+          "sublet: value 'now' is carried into the next round, and may choose its pool");
     CHECK(planned([](auto& list) { list.carries("lit", "nowhere"); }) ==
           "sublet: the size of value 'nowhere' is not said: say .bytes, or no_size if it is unknown");
 
@@ -667,11 +669,17 @@ TEST_CASE("what cannot be carried is refused by name, and so is a call that does
     CHECK(refusal([&] { static_cast<void>(plan_flow(p, all)); }) ==
           "sublet: plan_flow does not carry value 2 into the next round");
     CHECK(refusal([&] { static_cast<void>(advise_memory(list)); }) ==
-          "sublet: advise_memory does not carry value 2 into the next round");
+          "sublet: advise_memory does not carry value 'now' into the next round");
     CHECK(refusal([&] { static_cast<void>(share_slots(list)); }) ==
-          "sublet: share_slots does not carry value 2 into the next round");
+          "sublet: share_slots does not carry value 'now' into the next round");
+    CHECK(refusal([&] { static_cast<void>(plan_flow(list)); }) ==
+          "sublet: plan_flow does not carry value 'now' into the next round");
+    CHECK(refusal([&] { static_cast<void>(versions(list)); }) ==
+          "sublet: versions does not carry value 'now' into the next round");
+    CHECK(refusal([&] { static_cast<void>(check_flow_plan(list, plan)); }) ==
+          "sublet: check_flow_plan does not carry value 'now' into the next round");
     CHECK(refusal([&] { static_cast<void>(schedules(list)); }) ==
-          "sublet: schedules does not carry value 2 into the next round");
+          "sublet: schedules does not carry value 'now' into the next round");
     CHECK(refusal([&] { static_cast<void>(versions(p, all)); }) ==
           "sublet: versions does not carry value 2 into the next round");
     CHECK(refusal([&] { static_cast<void>(stacking_of(p, plan, all)); }) ==
@@ -681,7 +689,70 @@ TEST_CASE("what cannot be carried is refused by name, and so is a call that does
     CHECK(refusal([&] { static_cast<void>(plan_nested(program_tree(p), {all})); }) ==
           "sublet: a tree of programs does not carry value 2 into the next round");
     CHECK(refusal([&] { static_cast<void>(plan_symbolic(list, {.bytes = 64, .dims = {{"n", 1, 4}}})); }) ==
-          "sublet: a plan for every shape carries no value into the next round");
+          "sublet: a plan for every shape does not carry value 'now' into the next round");
+}
+
+TEST_CASE("without handles, what cannot be carried is refused by number")
+{
+    auto list = frame();
+    auto const p = list.program();
+    auto const refused = [&](std::vector<plan_options::carry> carried) {
+        plan_options options = list.options();
+        options.carried = carried;
+        return refusal([&] { static_cast<void>(plan_memory(p, options)); });
+    };
+    CHECK(refused({{2, 1}}) == "accepted");
+    CHECK(refused({{2, 1}, {0, 4}}) ==
+          "sublet: value 0 is carried into value 4, but there are only 4 values");
+    CHECK(refused({{2, 1}, {4, 0}}) ==
+          "sublet: value 4 is carried into value 0, but there are only 4 values");
+    CHECK(refused({{2, 1}, {0, 1}}) == "sublet: value 1 is carried from value 2 and from value 0");
+    CHECK(refused({{2, 1}, {2, 0}}) == "sublet: value 2 is carried into value 1 and into value 0");
+    CHECK(refused({{0, 0}, {2, 1}, {1, 2}}) ==
+          "sublet: values are carried in a cycle, as value 1 is: one of them is made anew in each round");
+    // Handles without a text have numbers, too; a name comes before the text of a handle.
+    struct opaque {
+        int number;
+        auto operator<=>(opaque const&) const = default;
+    };
+    listing<opaque> hidden;
+    hidden.facts({7}, {.bytes = 8, .role = value_role::external});
+    hidden.step("make").make({8}, {.bytes = 8, .name = "made"});
+    hidden.carries({8}, {7});
+    CHECK(refusal([&] { static_cast<void>(plan_memory(hidden)); }) ==
+          "sublet: value 0 is carried into the next round, and has storage of its own");
+    hidden.carries({8}, {9});
+    hidden.facts({9}, {.bytes = 8});
+    CHECK(refusal([&] { static_cast<void>(advise_memory(hidden)); }).find("'made'") != std::string::npos);
+}
+
+TEST_CASE(
+    "the output of a value is refused that the next round finds only, and the one is named that left it")
+{
+    auto kernel = [](cpu_call const&) {};
+    for (bool reads_early : {false, true}) {
+        auto const list = frame(false, reads_early);
+        cpu_executor const run{list, arena{plan_memory(list)}, kernel};
+        CHECK(
+            refusal([&] { static_cast<void>(run.output(list.id("history"))); }) ==
+            "sublet: value 'history' is no output: call output() or take() for value 'now', which is carried "
+            "into it");
+        CHECK(refusal([&] { static_cast<void>(run.output(list.id("lit"))); }) ==
+              "sublet: output() is called for value 0, which is no output, or take() before bind()");
+    }
+    // Without a listing by number; of three, the middle one is an output.
+    listing<int> three;
+    for (int v : {0, 1, 2, 3}) three.facts(v, {.bytes = 8});
+    three.step().read(0).read(1).make(2);
+    three.step().read(0).read(1).read(2).make(3);
+    three.carries(2, 1);
+    three.carries(1, 0);
+    cpu_executor run{three.program(), three.options(), arena{plan_memory(three)}, kernel};
+    for (int v : {0, 1}) static_cast<void>(run.input(three.id(v)));
+    run.run();
+    CHECK(refusal([&] { static_cast<void>(run.output(three.id(1))); }) == "accepted");
+    CHECK(refusal([&] { static_cast<void>(run.output(three.id(0))); }) ==
+          "sublet: value 0 is no output: call output() or take() for value 1, which is carried into it");
 }
 
 TEST_CASE("barriers lie where bytes change hands, and not where they are carried")

@@ -434,6 +434,9 @@ s1 -> s2 [label=" hand-off", color="#ce5c00"]
     std::ostringstream own, empty;
     write_json(own, found, std::vector<std::string>{"p", "q", "r"});
     CHECK(own.str().find("\"steps\": [\"p\", \"q\", \"r\"]") != std::string::npos);
+    step_edges torn = found;
+    torn.names = {'x', '\n', '\0', '\xff', '\0'};
+    CHECK(printed(torn) == "2 edges: 1 data, 1 hand-off; x -> ? (data), ? -> 2 (hand-off)");
     write_json(empty, step_edges{});
     CHECK(empty.str() == "{\n \"sublet_edges\": 1,\n \"steps\": [],\n \"edges\": []\n}\n");
 }

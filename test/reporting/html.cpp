@@ -184,6 +184,35 @@ TEST_CASE("the result for a listing is written with the names of its handles")
     CHECK(member(data_of(page), "size") == "[64,32]");
 }
 
+TEST_CASE("what is carried into the next round is in the page, with the step that makes it")
+{
+    // history and now change places; kept stays.
+    sublet::listing<std::string> list;
+    for (auto texture : {"lit", "history", "now", "kept"}) list.facts(texture, {.bytes = 64});
+    list.step("light").read("kept").make("lit");
+    list.step("blend").read("lit").read("history").make("now");
+    auto page_of = [&] {
+        auto const planned = sublet::plan_memory(list);
+        REQUIRE(planned);
+        auto const program = list.program();
+        auto const options = list.options();
+        std::string const data = data_of(html(
+            planned, sublet::html_options{.names = list.names(), .program = &program, .options = &options}));
+        check_json(data);
+        return data;
+    };
+    list.facts("kept", {.bytes = 64, .role = sublet::value_role::input});
+    list.facts("history", {.bytes = 64, .role = sublet::value_role::input});
+    CHECK(count(page_of(), "carried") == 0);
+    list.carries("now", "history");
+    list.carries("kept", "kept");
+    std::string const data = page_of();
+    CHECK(member(data, "names") == R"(["lit","history","now","kept"])");
+    CHECK(member(data, "root") == "[0,1,2,3]");
+    CHECK(member(data, "maker") == "[0,-1,1,-1]");
+    CHECK(member(data, "carried") == "[[2,1,2,1,true],[3,3,3,3,false]");
+}
+
 TEST_CASE("two plans are in one page, with their labels and one list of names")
 {
     auto const program = sublet::sequence(3, 3, [](auto s, sublet::effect_sink& step) {

@@ -320,6 +320,24 @@ function test_tables() {
     check(canvas.getAttribute("aria-label").includes("Memory map"), "the map has no label");
 }
 
+// What a round leaves and finds is said of both values.
+function test_rounds()
+{
+    check((data.title === "Rounds") === (plan.carried !== undefined), "nothing is carried");
+    if (!plan.carried) return;
+    const said = text => {
+        search(text);
+        key("Enter", {}, element("query"));
+        return [ fact("made by"), fact("the round before"), fact("the next round") ].join("; ");
+    };
+    check(said("history") === "the round before; left “history” in “now”, which lay here; ", said("history"));
+    check(said("now") === "step 1; ; finds “now” in “history”, which lies here then", said("now"));
+    check(said("lit") === "step 0; ; ", said("lit"));
+    search("");
+    key("Escape");
+    key("0");
+}
+
 // The whole name is searched; what is shown has its begin and its end.
 function test_long_names()
 {
@@ -368,6 +386,7 @@ try {
         test_tables();
         test_search();
         test_kinds();
+        test_rounds();
     }
     test_keys();
     test_pointer();

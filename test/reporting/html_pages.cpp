@@ -2,8 +2,8 @@
 
 // html_pages FOLDER: writes the pages that html_browser.js tests, of random programs: plans of 100, 2000 and
 // 20000 buffers in several pools, two plans with in-place results, one with hand-offs, one with holes in live
-// ranges, one with each reason of an offset, one with names and sizes that are hard to hold, and one with
-// long names.
+// ranges, one with each reason of an offset, one with names and sizes that are hard to hold, one with
+// long names, and one of rounds.
 
 #include "../random_source.hpp"
 
@@ -212,6 +212,20 @@ void write_page_of_long_names(std::string const& file)
                         .options = &options});
 }
 
+/// "now" and "history" change places after every round.
+void write_page_of_rounds(std::string const& file)
+{
+    std::string const names[] = {"lit", "history", "now"};
+    auto const program = sublet::sequence(2, 3, [](auto s, sublet::effect_sink& step) {
+        if (s == 1) step.use(0), step.use(1);
+        step.def(2 * +s);
+    });
+    sublet::plan_options const options{.bytes = 64, .carried = {{2, 1}}};
+    std::ofstream out(file, std::ios::binary);
+    sublet::write_html(out, sublet::plan_memory(program, options),
+                       {.names = names, .title = "Rounds", .program = &program, .options = &options});
+}
+
 } // namespace
 
 int main(int count, char** words)
@@ -230,6 +244,7 @@ int main(int count, char** words)
     write_page_of_reasons(folder + "/reasons.html");
     write_hostile_page(folder + "/hostile.html");
     write_page_of_long_names(folder + "/long_names.html");
+    write_page_of_rounds(folder + "/rounds.html");
     std::ofstream empty(folder + "/empty.html", std::ios::binary);
     sublet::write_html(empty, sublet::memory_plan{});
     return 0;

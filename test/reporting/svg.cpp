@@ -4,6 +4,9 @@
 #include "../random_source.hpp"
 #include "svg_reading.hpp"
 
+#include <sublet/listing.hpp>
+#include <sublet/plan_memory.hpp>
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -266,6 +269,84 @@ TEST_CASE("addresses near 2^64 and positions near 2^32 stay in the picture")
     CHECK(drawn[0].height == doctest::Approx(16384));
     CHECK(drawn[1].height == doctest::Approx(16384));
     CHECK(count(text, ">16 EiB<") == 2);
+}
+
+TEST_CASE("a life that ends behind the period goes on at the left, marked at both borders")
+{
+    //   period 6   0   1   2   3   4   5 │ 6            conv1 lives at 4, at 5 and, of the next round, at 0
+    auto const plan = plan_of({placed(4, 7, 64, 0), placed(1, 3, 64, 0), placed(0, 6, 16, 64)});
+    std::string const text = svg(plan, {.names = {"conv1", "b", "c"}, .period = 6, .width = 760});
+    auto const drawn = rectangles(text);
+    REQUIRE(drawn.size() == 4);
+    CHECK(drawn[0].x == 72 + 400);
+    CHECK(drawn[0].width == 200);
+    CHECK(drawn[1].x == 72);
+    CHECK(drawn[1].width == 100);
+    CHECK(drawn[1].y == drawn[0].y);
+    CHECK(count(text, ">conv1: positions [4, 6), 64 bytes at 0</title></rect>") == 1);
+    CHECK(count(text, ">conv1: positions [0, 1), 64 bytes at 0</title></rect>") == 1);
+    CHECK(count(text, "<desc>3 buffers over 6 positions; pool 0: arena of 80 bytes, peak of 80 bytes at") ==
+          1);
+    CHECK(count(text, "class=\"k\"") == 2);
+    CHECK(count(text,
+                "M667 329L677 334L667 339z\"><title>conv1 lives on in the next round, before position 1<") ==
+          1);
+    CHECK(count(text, "M67 329L77 334L67 339z\"><title>conv1 began in the round before, at position 4<") ==
+          1);
+    // What is in parts already, as by gaps: the second one is of the next round.
+    auto parts = plan_of({placed(3, 4, 8, 0), placed(7, 8, 8, 0)});
+    parts.buffers[1].root = 0;
+    auto const both = rectangles(svg(parts, {.period = 6, .width = 760}));
+    REQUIRE(both.size() == 2);
+    CHECK(both[1].x == 172);
+    CHECK(both[1].width == 100);
+    // A round that ends before its period, and none at all.
+    CHECK(count(svg(plan_of({placed(0, 1, 8, 0)}), {.period = 6}), "1 buffers over 6 positions") == 1);
+    CHECK(count(svg({}, {.period = 6}), "Nothing to draw") == 1);
+    CHECK(svg(five_buffers(), {.period = 7}) == svg(five_buffers()));
+}
+
+TEST_CASE("what is carried into the next round is marked, and said to change places where it does")
+{
+    // history and smooth have one place, old and new two; kept stays where it is.
+    auto plan = plan_of({placed(0, 2, 64, 0), placed(2, 5, 64, 0), placed(0, 5, 64, 64),
+                         placed(0, 5, 64, 128), placed(0, 5, 64, 192)});
+    plan.buffer_of = {0, 1, 2, 3, 4, sublet::no_buffer};
+    std::string const names[] = {"history", "<smooth>", "old", "new", "kept", "external"};
+    std::vector<sublet::plan_options::carry> const carried{{1, 0}, {3, 2}, {4, 4}, {5, 5}};
+    std::string const text = svg(plan, {.names = names, .carried = carried});
+    CHECK(count(text, "class=\"k\"") == 6);
+    for (char const* said :
+         {"<title>history is what the round before left in &lt;smooth&gt;</title></path>",
+          "<title>&lt;smooth&gt; is what the next round finds in history</title></path>",
+          "<title>old is what the round before left in new, which lay here</title></path>",
+          "<title>new is what the next round finds in old, which lies here then</title></path>",
+          "<title>kept is what the round before left in kept</title></path>",
+          "<title>kept is what the next round finds in kept</title></path>"})
+        CHECK_MESSAGE(count(text, said) == 1, said);
+    // Each has its own name, and one arrow, or two where places change.
+    for (auto const* name : {">history</text>", ">&lt;smooth&gt;</text>", ">old</text>", ">new</text>"})
+        CHECK(count(text, name) == 1);
+    CHECK(count(text, "zM") == 2);
+    CHECK(rectangles(text).size() == 5);
+    CHECK(svg(plan, {.names = names, .carried = {}}) == svg(plan, {.names = names}));
+
+    std::ostringstream out;
+    CHECK_THROWS_AS(sublet::write_svg(out, plan, {.carried = {{6, 0}}}), sublet::precondition_error);
+}
+
+TEST_CASE("the marks of a planned program are those of its listing")
+{
+    sublet::listing<std::string> list;
+    for (auto texture : {"lit", "history", "smooth"}) list.facts(texture, {.bytes = 64});
+    list.step("light").make("lit");
+    list.step("blend").read("lit").read("history").make("smooth");
+    list.carries("smooth", "history");
+    std::ostringstream out;
+    sublet::write_svg(out, sublet::plan_memory(list),
+                      {.names = list.names(), .carried = list.options().carried});
+    check_well_formed(out.str());
+    CHECK(count(out.str(), "<title>history is what the round before left in smooth, which lay here<") == 1);
 }
 
 TEST_CASE("an invalid plan is drawn as it is")

@@ -29,6 +29,8 @@ namespace sublet {
 struct alias {
     buffer_id before = no_buffer; ///< had these bytes last
     buffer_id after = no_buffer;  ///< takes them over
+    value_id before_root = no_value; ///< the value that names `before`
+    value_id after_root = no_value;  ///< the value that names `after`
     pool_id pool = 0;             ///< the pool of both
     byte_count first = 0;         ///< the first byte, in the arena of the pool
     byte_count last = 0;          ///< the byte after the last one
@@ -59,10 +61,25 @@ struct alias_options {
     bool paths = false; ///< what orders the steps, in a plan for every schedule
 };
 
+namespace detail {
+
+/// A list that is found for a listing, with its names. A template, so that operators in namespace sublet are
+/// found for it.
+template <class T>
+struct named_list : std::vector<T> {
+    std::vector<char> names = {};       ///< of steps 0, 1, 2 ..., each ends with '\0'
+    std::vector<char> value_names = {}; ///< of values
+    char const* unit = nullptr;         ///< of sizes, if not bytes
+};
+
+} // namespace detail
+
 /// The buffers of a plan that take over bytes of earlier ones. The plan may be invalid; it is not checked.
 ///
 ///     for (sublet::alias const& a : sublet::aliases(list, planned))
 ///         if (!a.is_within_step()) discard(a.before, a.after); // after a.ends, before a.begins
+///
+/// <sublet/reporting/aliases.hpp> prints them, and writes them as JSON.
 ///
 /// Ensures:    each byte of a buffer that an earlier one had is in exactly one alias of that buffer, and each
 ///             byte that the round before left to another buffer in one with `next_round`. Neighbouring bytes
@@ -78,12 +95,12 @@ struct alias_options {
 ///             the steps wait for each other in a cycle.
 [[nodiscard]] std::vector<alias> aliases(snapshot const& p, memory_plan const& plan,
                                          plan_options const& options, alias_options const& asked = {});
-/// The same for a listing, with its options.
+/// The same for a listing, with its options: printed, values and steps have their names.
 template <detail::listed L>
-[[nodiscard]] std::vector<alias> aliases(L const& list, memory_plan const& plan,
-                                         alias_options const& asked = {})
+[[nodiscard]] detail::named_list<alias> aliases(L const& list, memory_plan const& plan,
+                                                alias_options const& asked = {})
 {
-    return aliases(list.program(), plan, list.options(), asked);
+    return list.named(detail::named_list<alias>{aliases(list.program(), plan, list.options(), asked)});
 }
 /// The same for a planner's result.
 /// Throws: also precondition_error if there is no plan.
@@ -92,8 +109,8 @@ template <detail::listed L, class Planned>
         memory_plan(planned.plan);
         planned.error();
     }
-[[nodiscard]] std::vector<alias> aliases(L const& list, Planned const& planned,
-                                         alias_options const& asked = {})
+[[nodiscard]] detail::named_list<alias> aliases(L const& list, Planned const& planned,
+                                                alias_options const& asked = {})
 {
     SUBLET_EXPECTS(bool{planned},
                    "sublet: aliases() is given the result of a planner that has found no plan");

@@ -79,6 +79,7 @@ struct version_options {
 template <detail::listed L>
 [[nodiscard]] versioned_program versions(L const& list, per_value<bool> const& same_storage = false)
 {
+    list.expect_no_carry("versions");
     return list.named(versions(list.program(), list.options(), same_storage));
 }
 

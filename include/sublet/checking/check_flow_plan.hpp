@@ -54,6 +54,7 @@ struct flow_options {
 template <detail::listed L>
 [[nodiscard]] verdict check_flow_plan(L const& list, memory_plan const& plan, flow_options const& flow = {})
 {
+    list.expect_no_carry("check_flow_plan");
     return list.named(check_flow_plan(list.program(), plan, list.options(), flow));
 }
 

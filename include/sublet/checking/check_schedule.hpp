@@ -39,6 +39,7 @@ template <detail::listed L>
 [[nodiscard]] verdict check_schedule(L const& list, step_schedule const& schedule,
                                      handoff_options const& wanted)
 {
+    list.expect_no_carry("check_schedule");
     return list.named(check_schedule(list.program(), schedule, list.options(), wanted));
 }
 

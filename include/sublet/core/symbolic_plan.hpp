@@ -131,6 +131,7 @@ template <detail::listed L>
 [[nodiscard]] symbolic_options symbolic_options_of(L const& list, symbolic_options options)
 {
     plan_options const said = list.options();
+    list.expect_no_carry("a plan for every shape");
     list.expect_no_choice();
     SUBLET_EXPECTS(said.previous.buffer_of.empty(),
                    "sublet: a plan for every shape does not take account of a previous plan");

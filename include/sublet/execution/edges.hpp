@@ -27,6 +27,7 @@
 #include <sublet/execution/errors.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/graph/snapshot.hpp>
+#include <sublet/reporting/internal/name_texts.hpp>
 #include <sublet/reporting/internal/printable_text.hpp>
 #include <sublet/reporting/names.hpp>
 
@@ -91,54 +92,50 @@ template <detail::listed L>
 
 namespace detail {
 
-/// The names of steps, and the words for reasons.
-class edge_texts {
-public:
-    /// `given`: each ends with '\0'; `names`, if there are any, come before them.
-    edge_texts(std::vector<char> const& given, names_of<step_id> const& names);
+/// The word for a reason, and its colour.
+[[nodiscard]] char const* text_of(step_edges::reason why);
+[[nodiscard]] char const* color_of(step_edges::reason why);
 
-    /// Unchanged: for `escape_json` or `escape_dot`.
-    [[nodiscard]] std::vector<char>& name_of(step_id s);
-    [[nodiscard]] static char const* text_of(step_edges::reason why);
-    [[nodiscard]] static char const* color_of(step_edges::reason why);
-
-private:
-    std::vector<char> const& given_;
-    names_of<step_id> const& names_;
-    table<step_id, std::size_t> begin_; // of each name in those that are given
-    std::vector<char> name_;
-};
+/// A list of edges in JSON, one a line.
+template <text_stream Stream>
+void write_json_edges(plain_text<Stream>& text, std::vector<step_edges::edge> const& list)
+{
+    char const* before = "[\n  ";
+    for (step_edges::edge e : list) {
+        text << before << "{\"from\": " << e.from << ", \"to\": " << e.to << ", \"why\": \"" << text_of(e.why)
+             << "\"}";
+        before = ",\n  ";
+    }
+    text << (list.empty() ? "[]" : "\n ]");
+}
 
 } // namespace detail
 
-/// Writes one line to any text stream: how many edges there are, by reason, and each edge.
+/// Writes one line to any text stream: how many edges there are, by reason, and each edge. Control characters
+/// in names are dropped, and bytes that are not UTF-8 become '?'.
 ///
 /// Complexity: O(output + steps).
 template <detail::text_stream Stream>
 Stream& operator<<(Stream& out, step_edges const& found)
 {
     detail::plain_text<Stream> text{out};
-    names_of<step_id> const none;
-    detail::edge_texts of(found.names, none);
-    auto write_name = [&](step_id s) {
-        for (char c : of.name_of(s)) text << c;
-    };
+    detail::name_texts<step_id> steps(found.names);
     text << found.list.size() << (found.list.size() == 1 ? " edge" : " edges");
     char const* before = ": ";
     for (auto const why :
          {step_edges::reason::data, step_edges::reason::overwrite, step_edges::reason::control,
           step_edges::reason::given, step_edges::reason::handoff}) {
         if (found.count(why) == 0) continue;
-        text << before << found.count(why) << ' ' << of.text_of(why);
+        text << before << found.count(why) << ' ' << detail::text_of(why);
         before = ", ";
     }
     before = "; ";
     for (step_edges::edge e : found.list) {
         text << before;
-        write_name(e.from);
+        steps.write(text, e.from);
         text << " -> ";
-        write_name(e.to);
-        text << " (" << of.text_of(e.why) << ')';
+        steps.write(text, e.to);
+        text << " (" << detail::text_of(e.why) << ')';
         before = ", ";
     }
     return out;
@@ -154,20 +151,20 @@ template <detail::text_stream Stream>
 Stream& write_dot(Stream& out, step_edges const& found, names_of<step_id> const& steps = {})
 {
     detail::plain_text<Stream> text{out};
-    detail::edge_texts of(found.names, steps);
+    detail::name_texts<step_id> names(found.names, steps);
     text << "digraph edges {\nnode [shape=box, color=gray40, fontname=Helvetica, fontsize=11, height=0.3, "
             "margin=\"0.12,0.05\"]\n"
             "edge [penwidth=1.6, arrowsize=0.7, fontname=Helvetica, fontsize=9]\n";
     for (step_id s = 0; s != found.steps; ++s) {
-        std::vector<char>& name = of.name_of(s);
+        std::vector<char>& name = names.name_of(s);
         detail::escape_dot(name);
         text << 's' << s << " [label=\"";
         for (char c : name) text << c;
         text << "\"]\n";
     }
     for (step_edges::edge e : found.list)
-        text << 's' << e.from << " -> s" << e.to << " [label=\" " << of.text_of(e.why) << "\", color=\""
-             << of.color_of(e.why) << "\"]\n";
+        text << 's' << e.from << " -> s" << e.to << " [label=\" " << detail::text_of(e.why) << "\", color=\""
+             << detail::color_of(e.why) << "\"]\n";
     text << "}\n";
     return out;
 }
@@ -192,23 +189,12 @@ template <detail::text_stream Stream>
 Stream& write_json(Stream& out, step_edges const& found, names_of<step_id> const& steps = {})
 {
     detail::plain_text<Stream> text{out};
-    detail::edge_texts of(found.names, steps);
-    text << "{\n \"sublet_edges\": 1,\n \"steps\": [";
-    for (step_id s = 0; s != found.steps; ++s) {
-        std::vector<char>& name = of.name_of(s);
-        detail::escape_json(name);
-        text << (s == 0 ? "\"" : ", \"");
-        for (char c : name) text << c;
-        text << '"';
-    }
-    text << "],\n \"edges\": [";
-    char const* before = "\n  ";
-    for (step_edges::edge e : found.list) {
-        text << before << "{\"from\": " << e.from << ", \"to\": " << e.to << ", \"why\": \""
-             << of.text_of(e.why) << "\"}";
-        before = ",\n  ";
-    }
-    text << (found.list.empty() ? "]\n}\n" : "\n ]\n}\n");
+    detail::name_texts<step_id> names(found.names, steps);
+    text << "{\n \"sublet_edges\": 1,\n \"steps\": ";
+    names.write_json_list(text, found.steps);
+    text << ",\n \"edges\": ";
+    detail::write_json_edges(text, found.list);
+    text << "\n}\n";
     return out;
 }
 

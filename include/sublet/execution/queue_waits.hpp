@@ -21,7 +21,7 @@
 #include <sublet/execution/errors.hpp>
 #include <sublet/execution/storage.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/reporting/internal/printable_text.hpp>
+#include <sublet/reporting/internal/name_texts.hpp>
 #include <sublet/reporting/names.hpp>
 
 #include <cstddef>
@@ -80,17 +80,14 @@ template <detail::listed L>
 }
 
 /// Writes how many waits there are to any text stream, and for each queue its steps, their waits and events.
+/// Control characters in names are dropped, and bytes that are not UTF-8 become '?'.
 ///
 /// Complexity: O(output + steps (waits + events)).
 template <detail::text_stream Stream>
 Stream& operator<<(Stream& out, queue_waits const& found)
 {
     detail::plain_text<Stream> text{out};
-    names_of<step_id> const none;
-    detail::edge_texts of(found.names, none);
-    auto write_name = [&](step_id s) {
-        for (char c : of.name_of(s)) text << c;
-    };
+    detail::name_texts<step_id> steps(found.names);
     auto counted = [&](std::size_t count, char const* what) {
         text << count << ' ' << what << (count == 1 ? "" : "s");
     };
@@ -103,13 +100,13 @@ Stream& operator<<(Stream& out, queue_waits const& found)
     counted(found.depth, "step");
     text << " deep";
     auto write_step = [&](step_id s) {
-        write_name(s);
+        steps.write(text, s);
         char const* before = " (after ";
         for (auto const* list : {&found.list, &found.next_round})
             for (step_edges::edge e : *list) {
                 if (e.to != s) continue;
                 text << before;
-                write_name(e.from);
+                steps.write(text, e.from);
                 if (list == &found.next_round) text << " of the round before";
                 before = ", ";
             }
@@ -154,39 +151,22 @@ template <detail::text_stream Stream>
 Stream& write_json(Stream& out, queue_waits const& found, names_of<step_id> const& steps = {})
 {
     detail::plain_text<Stream> text{out};
-    detail::edge_texts of(found.names, steps);
+    detail::name_texts<step_id> names(found.names, steps);
     std::size_t count = 0;
     for (auto const& queue : found.queues) count += queue.size();
-    text << "{\n \"sublet_waits\": 1,\n \"steps\": [";
-    for (step_id s = 0; s != count; ++s) {
-        std::vector<char>& name = of.name_of(s);
-        detail::escape_json(name);
-        text << (s == 0 ? "\"" : ", \"");
-        for (char c : name) text << c;
-        text << '"';
-    }
-    auto write_ids = [&](std::vector<step_id> const& ids) {
-        text << '[';
-        for (std::size_t i = 0; i != ids.size(); ++i) text << (i == 0 ? "" : ", ") << ids[i];
-        text << ']';
-    };
-    text << "],\n \"queues\": [";
+    text << "{\n \"sublet_waits\": 1,\n \"steps\": ";
+    names.write_json_list(text, count);
+    text << ",\n \"queues\": [";
     for (std::size_t q = 0; q != found.queues.size(); ++q) {
         if (q != 0) text << ", ";
-        write_ids(found.queues[q]);
+        detail::write_json_ids(text, found.queues[q]);
     }
     text << "],\n \"depth\": " << found.depth << ",\n \"events\": ";
-    write_ids(found.events);
-    for (auto const* list : {&found.list, &found.next_round}) {
-        text << ",\n \"" << (list == &found.list ? "waits" : "next_round") << "\": [";
-        char const* before = "\n  ";
-        for (step_edges::edge e : *list) {
-            text << before << "{\"from\": " << e.from << ", \"to\": " << e.to << ", \"why\": \""
-                 << of.text_of(e.why) << "\"}";
-            before = ",\n  ";
-        }
-        text << (list->empty() ? "]" : "\n ]");
-    }
+    detail::write_json_ids(text, found.events);
+    text << ",\n \"waits\": ";
+    detail::write_json_edges(text, found.list);
+    text << ",\n \"next_round\": ";
+    detail::write_json_edges(text, found.next_round);
     text << "\n}\n";
     return out;
 }

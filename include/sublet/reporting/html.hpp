@@ -48,7 +48,8 @@ struct html_options {
     std::string_view after = "after";       ///< the label of the second
     /// Of the plans: adds the steps that define and last use each buffer.
     snapshot const* program = nullptr;
-    /// Of the plans: adds pins and, with a program, the critical path and an order that keeps the hand-offs.
+    /// Of the plans: adds pins, what is carried into the next round and, with a program, the critical path and
+    /// an order that keeps the hand-offs.
     plan_options const* options = nullptr;
     per_value<std::uint64_t, step_id> duration = std::uint64_t{1}; ///< as in handoff_options
     /// Of plans that are no planner's result; default: the most bytes live at once.

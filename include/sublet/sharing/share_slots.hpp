@@ -77,6 +77,7 @@ struct shared_slots : sized_slot_plan, verdict {
 template <detail::listed L>
 [[nodiscard]] shared_slots share_slots(L const& list, slot_options const& options = {})
 {
+    list.expect_no_carry("share_slots");
     return list.named(share_slots(list.program(), list.options(), options));
 }
 

@@ -203,6 +203,8 @@ SUBLET_DECL std::vector<alias> aliases(snapshot const& p, memory_plan const& pla
                     else
                         found.push_back({.before = before,
                                          .after = b,
+                                         .before_root = plan.buffers[before].root,
+                                         .after_root = its.root,
                                          .pool = its.pool,
                                          .first = first,
                                          .last = last,

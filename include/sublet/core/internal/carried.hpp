@@ -13,9 +13,31 @@
 #include <sublet/core/plan.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace sublet::detail {
+
+/// Why values cannot be carried.
+struct carried_fault {
+    char const* sentence = nullptr; ///< '%' is one of `values`, '#' one of `numbers`; none: they can
+    value_id values[3] = {no_value, no_value, no_value};
+    std::uint64_t numbers[2] = {0, 0};
+
+    /// `write_value(v)` for each value, `write(x)` for the other characters and for numbers.
+    template <class WriteValue, class Write>
+    void write(WriteValue write_value, Write write) const
+    {
+        std::size_t value = 0, number = 0;
+        for (char const* at = sentence; *at != '\0'; ++at)
+            if (*at == '%') write_value(values[value++]);
+            else if (*at == '#') write(numbers[number++]);
+            else write(*at);
+    }
+};
+
+/// The first of them.
+[[nodiscard]] carried_fault fault_of_carried(plan_options const& options, std::size_t values);
 
 /// Each group in the order of the picture, by its first value.
 ///

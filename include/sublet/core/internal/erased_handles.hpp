@@ -10,6 +10,7 @@
 ///     all.find("y")                   {4, true}         {no_value, true}: no such handle
 ///     all.find(7)                     {no_value, false}: the handles are no integers
 
+#include <sublet/core/internal/text.hpp>
 #include <sublet/core/units.hpp>
 
 #include <atomic>
@@ -18,6 +19,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace sublet::detail {
 
@@ -78,9 +80,10 @@ public:
 
     erased_handles() = default;
     /// Of handles numbered by a copy of `numbers`, which finds a handle, and a text where handles are
-    /// strings.
-    template <class H, class Numbers>
-    erased_handles(std::type_identity<H>, Numbers numbers) : held_(new holder<H, Numbers>(std::move(numbers)))
+    /// strings. `texts(numbers, v)` is the name of value v, a range of char.
+    template <class H, class Numbers, class Texts>
+    erased_handles(std::type_identity<H>, Numbers numbers, Texts texts)
+        : held_(new holder<H, Numbers, Texts>(std::move(numbers), std::move(texts)))
     {
     }
     erased_handles(erased_handles const& other) noexcept : held_(other.held_)
@@ -105,21 +108,42 @@ public:
     {
         return held_ == nullptr ? found{} : held_->find(*held_, key);
     }
+    /// For a sentence: its name in quotes, else its number; the last character is '\0'.
+    [[nodiscard]] std::vector<char> quoted(value_id v) const
+    {
+        std::vector<char> text;
+        if (held_ != nullptr) held_->append(*held_, v, text);
+        appended_text out{text};
+        plain_text<appended_text> all{out};
+        if (text.empty()) {
+            all << v << '\0';
+        } else {
+            text.insert(text.begin(), '\'');
+            all << '\'' << '\0';
+        }
+        return text;
+    }
 
 private:
     struct shared {
         found (*find)(shared const&, handle_key const&);
+        void (*append)(shared const&, value_id, std::vector<char>&);
         void (*destroy)(shared const*);
         mutable std::atomic<std::uint32_t> owners{1};
     };
-    template <class H, class Numbers>
+    template <class H, class Numbers, class Texts>
     struct holder : shared {
-        explicit holder(Numbers all)
+        holder(Numbers all, Texts its_texts)
             : shared{[](shared const& s, handle_key const& key) {
                          return find_in(static_cast<holder const&>(s).numbers, key);
                      },
+                     [](shared const& s, value_id v, std::vector<char>& text) {
+                         auto const& its = static_cast<holder const&>(s);
+                         for (char c : its.texts(its.numbers, v))
+                             if (c != '\0') text.push_back(c);
+                     },
                      [](shared const* s) { delete static_cast<holder const*>(s); }},
-              numbers(std::move(all))
+              numbers(std::move(all)), texts(std::move(its_texts))
         {
         }
         static found find_in(Numbers const& numbers, handle_key const& key)
@@ -148,6 +172,7 @@ private:
             return {};
         }
         Numbers numbers;
+        Texts texts;
     };
 
     shared const* held_ = nullptr;

@@ -52,10 +52,9 @@ public:
     /// Throws: precondition_error if v is no output.
     static void expect_output(lowered_program const& lowered, value_id v)
     {
-        SUBLET_EXPECTS(has_role(buffer_of(lowered, v).role, value_role::output),
-                       "sublet: output() is called for value %, which is no output, or take() before bind()",
-                       v);
+        if (!has_role(buffer_of(lowered, v).role, value_role::output)) refuse_output(lowered, v);
     }
+    [[noreturn]] static void refuse_output(lowered_program const& lowered, value_id v);
     /// Throws: unusable_value if there are no results to read.
     static void expect_results(value_id v, bool has_results);
     /// Throws: precondition_error if v has storage of the executor's; unusable_value if there are too few

@@ -52,6 +52,20 @@ SUBLET_DECL void binding_state::consume_inputs(lowered_program const& lowered)
         if (lowered.table.buffers[b].is_planned()) is_supplied_[b] = 0;
 }
 
+SUBLET_COLD_DECL void binding_state::refuse_output(lowered_program const& lowered, value_id v)
+{
+    for (std::vector<buffer_id> const& group : lowered.carried)
+        for (std::size_t i = 1; i < group.size(); ++i)
+            if (group[i - 1] == lowered.table.buffer_of[v])
+                broken_precondition(
+                    "sublet: value % is no output: call output() or take() for value %, which is carried "
+                    "into it",
+                    lowered.handles.quoted(v).data(),
+                    lowered.handles.quoted(lowered.table.buffers[group[i]].root).data());
+    broken_precondition("sublet: output() is called for value %, which is no output, or take() before bind()",
+                        v);
+}
+
 SUBLET_DECL void binding_state::supply_carried(lowered_program const& lowered)
 {
     for (std::vector<buffer_id> const& group : lowered.carried)

@@ -74,31 +74,13 @@ SUBLET_DECL step_edges edges_of(run_order const& order, std::vector<handoff> con
     return result;
 }
 
-SUBLET_DECL edge_texts::edge_texts(std::vector<char> const& given, names_of<step_id> const& names)
-    : given_(given), names_(names)
-{
-    for (std::size_t i = 0; i != given.size(); ++i)
-        if (i == 0 || given[i - 1] == '\0') begin_.push_back(i);
-}
-
-SUBLET_DECL std::vector<char>& edge_texts::name_of(step_id s)
-{
-    if (names_.is_given() || s >= begin_.size()) {
-        names_.read(name_, s);
-        return name_;
-    }
-    name_.clear();
-    for (std::size_t i = begin_[s]; given_[i] != '\0'; ++i) name_.push_back(given_[i]);
-    return name_;
-}
-
-SUBLET_DECL char const* edge_texts::text_of(step_edges::reason why)
+SUBLET_DECL char const* text_of(step_edges::reason why)
 {
     constexpr char const* texts[] = {"data", "overwrite", "control", "given", "hand-off"};
     return texts[static_cast<unsigned>(why)];
 }
 
-SUBLET_DECL char const* edge_texts::color_of(step_edges::reason why)
+SUBLET_DECL char const* color_of(step_edges::reason why)
 {
     constexpr char const* colors[] = {"#3465a4", "#a40000", "gray60", "#75507b", "#ce5c00"};
     return colors[static_cast<unsigned>(why)];

@@ -132,8 +132,9 @@ SUBLET_DECL queue_waits waits(snapshot const& p, arena const& planned, plan_opti
                    p.steps());
     std::uint32_t highest = 0;
     for (step_id s = 0; s != queue_of.size(); ++s) {
-        SUBLET_EXPECTS(queue_of[s] < 1024, "sublet: step % runs on queue %, but there are at most 1024", s,
-                       queue_of[s]);
+        constexpr std::uint32_t most = 1024;
+        SUBLET_EXPECTS(queue_of[s] < most, "sublet: step % runs on queue %, but there are at most %", s,
+                       queue_of[s], most);
         highest = detail::larger(highest, queue_of[s]);
     }
     detail::run_order const order = detail::proved_run(p, planned, options, queues.handoffs);

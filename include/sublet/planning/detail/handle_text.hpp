@@ -17,6 +17,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace sublet::detail {
 
@@ -83,6 +84,17 @@ template <class H>
         void const* const address = h;
         return id_text(address);
     } else return id_text(std::string_view());
+}
+
+/// Appends the names of 0, 1, 2 ..., each with '\0' at its end.
+template <class Names>
+void append_names(std::vector<char>& text, Names const& names, std::size_t count)
+{
+    for (std::size_t i = 0; i != count; ++i) {
+        for (char c : names(i))
+            if (c != '\0') text.push_back(c);
+        text.push_back('\0');
+    }
 }
 
 /// A sentence about a violated precondition, of texts and numbers; a value or a step is its text in quotes,

@@ -7,6 +7,7 @@
 /// its own (said_values.hpp), turned into the options of a plan in O(values).
 
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/core/internal/carried.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/internal/effect_record.hpp>
@@ -15,6 +16,7 @@
 #include <sublet/planning/detail/labelled_waits.hpp>
 #include <sublet/planning/detail/said_values.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <string_view>
 #include <utility>
@@ -89,15 +91,6 @@ public:
         std::string_view const said = step_names_[s];
         return said.empty() ? id_text(+s) : id_text(said);
     }
-    /// The text of each step, ending with '\0'.
-    void name_steps(std::size_t steps, std::vector<char>& names) const
-    {
-        for (step_id s = 0; s != steps; ++s) {
-            for (char c : step_text(s))
-                if (c != '\0') names.push_back(c);
-            names.push_back('\0');
-        }
-    }
     /// `s` begins after the step with this label.
     void add_wait(step_id s, std::string_view label) { waits_.add(s, label); }
     /// Throws: precondition_error for a label that is not that of one other step.
@@ -110,6 +103,14 @@ public:
     {
         std::string_view const said = value_names_[v];
         return said.empty() && v < size() ? text_of_handle(numbers_[v]) : id_text(said);
+    }
+    /// The same of a copy of the numbers, for erased_handles.
+    [[nodiscard]] auto texts() const
+    {
+        return [names = value_names_](handle_numbers<Handle> const& numbers, value_id v) {
+            std::string_view const said = names[v];
+            return said.empty() && v < numbers.size() ? text_of_handle(numbers[v]) : id_text(said);
+        };
     }
     /// Goes on " in step s".
     sentence& add_step(sentence& why, step_id s) const
@@ -266,6 +267,27 @@ public:
             why << "sublet: value ";
             fail(why.quote(text_of(c.value), c.value) << " may lie in pool " << c.pool);
         }
+    }
+    void expect_carried(plan_options const& all) const
+    {
+        carried_fault const found = fault_of_carried(all, size());
+        if (found.sentence == nullptr) return;
+        sentence why;
+        why << "sublet: ";
+        auto write = [&why](auto one) {
+            if constexpr (std::same_as<decltype(one), char>) why << std::string_view(&one, 1);
+            else why << one;
+        };
+        found.write([&](value_id v) { why.quote(text_of(v), v); }, write);
+        why.fail();
+    }
+    void expect_no_carry(char const* call) const
+    {
+        if (carried_.empty()) return;
+        value_id const v = carried_.front().from;
+        sentence why;
+        why << "sublet: " << call << " does not carry value ";
+        (why.quote(text_of(v), v) << " into the next round").fail();
     }
     void expect_no_choice() const
     {

@@ -204,10 +204,23 @@ function why_here(model, row) {
     return {text: text + order, below: -1};
 }
 
+// What a round leaves to the next one, and what it finds of the round before.
+const carried_by = (model, row, end) =>
+    (model.plan.carried || []).find(one => model.buffer_of[one[end]] === model.buffer_of[row]);
+const quoted = value => "“" + (name_of(value) || "unnamed") + "”";
+function left_text(model, row) {
+    const its = carried_by(model, row, 0);
+    return its ? "finds " + quoted(its[2]) + " in " + quoted(its[3]) + (its[4] ? ", which lies here then" : "") : "";
+}
+function found_text(model, row) {
+    const its = carried_by(model, row, 1);
+    return its ? "left " + quoted(its[3]) + " in " + quoted(its[2]) + (its[4] ? ", which lay here" : "") : "";
+}
 function made_by(model, row) {
     const {plan} = model;
     if (!plan.maker) return "";
-    return plan.maker[row] < 0 ? "there before the first step: an input" : step_text(plan.maker[row]);
+    if (plan.maker[row] >= 0) return step_text(plan.maker[row]);
+    return carried_by(model, row, 1) ? "the round before" : "there before the first step: an input";
 }
 function used_by(model, row) {
     const {plan} = model;
@@ -231,6 +244,8 @@ function facts_of(model, row) {
         (buffer.rows.length > 1 ? ", one of " + buffer.rows.length + " ranges" : ""));
     add("made by", made_by(model, row));
     add("last used by", used_by(model, row));
+    add("the round before", found_text(model, row));
+    add("the next round", left_text(model, row));
     add("why here", why_here(model, row).text);
     const others = buffer.values.filter(value => value !== buffer.root).map(name_of);
     const rest = others.length - 6;

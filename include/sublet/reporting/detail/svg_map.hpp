@@ -196,6 +196,24 @@ std::size_t count_buffers(std::vector<memory_plan::placed_buffer const*> const& 
 svg_panel panel_of(memory_plan const& plan, std::vector<memory_plan::placed_buffer const*> const& drawn,
                    std::size_t first);
 
+/// What a buffer has to do with the rounds before and after this one.
+struct svg_round {
+    plan_options::carry leaves = {}; ///< its value `from` is for the next round, if there is one
+    plan_options::carry finds = {};  ///< its value `to` is of the round before
+    bool leaves_elsewhere = false;   ///< the two of `leaves` have two places, and change them
+    bool finds_elsewhere = false;
+    position_id ends = no_position;  ///< in the next round, where the rest of it lives
+    position_id began = no_position; ///< in the round before
+};
+
+/// The plan with lives that end behind the period in two parts, the second one at the begin of the round.
+[[nodiscard]] memory_plan in_one_round(memory_plan const& plan, position_id period,
+                                       table<buffer_id, svg_round>& rounds);
+
+/// Throws: precondition_error if the plan has no such value.
+void add_carried(memory_plan const& plan, std::vector<plan_options::carry> const& carried,
+                 table<buffer_id, svg_round>& rounds);
+
 template <class Stream>
 struct svg_painter {
     static constexpr std::uint64_t above = 5000, gap = 1800, below = 3600;
@@ -205,6 +223,8 @@ struct svg_painter {
     names_of<value_id> const& names;
     buffer_kinds const& kinds;
     std::vector<memory_plan::placed_buffer const*> const& drawn;
+    memory_plan const& plan;
+    table<buffer_id, svg_round> const& rounds; // by buffer of the plan; none, if it has no rounds
     plain_text<Stream>& out = canvas.out;
     std::vector<char> name = {};
 
@@ -286,6 +306,9 @@ private:
         }
         out << ": positions [" << b.life.first << ", " << b.life.last << "), " << b.size << ' ' << out.units()
             << " at " << b.offset << "</title></rect>\n";
+        if (!rounds.empty())
+            paint_rounds(rounds[buffer_id::of(static_cast<std::size_t>(&b - plan.buffers.data()))], b.root, x,
+                         x + w, y + h / 2, smaller<std::uint64_t>(smaller(w, h) / 2, 500));
 
         // The name is placed on the wider side of the peak's line, if the line crosses the rectangle.
         std::uint64_t from = x, to = x + w;
@@ -308,6 +331,52 @@ private:
                       max_characters < characters ? characters + 1 - static_cast<std::size_t>(max_characters)
                                                   : 0);
         out << "</text>\n";
+    }
+
+    /// An arrow over each border of the round that contents cross, or two, up and down, where places change.
+    void paint_rounds(svg_round const& its, value_id root, std::uint64_t left, std::uint64_t right,
+                      std::uint64_t middle, std::uint64_t half)
+    {
+        std::vector<char> its_name;
+        auto write_name = [&](value_id v) {
+            names.read(its_name, v);
+            keep_printable(its_name);
+            write_escaped(out, {its_name.data(), its_name.size()});
+        };
+        auto begin_mark = [&](std::uint64_t x, bool moves, value_id first) {
+            out << "<path class=\"k\" d=\"M" << px{x - half} << ' ';
+            if (moves)
+                out << px{middle - 100} << 'L' << px{x} << ' ' << px{middle - 100 - half} << 'L'
+                    << px{x + half} << ' ' << px{middle - 100} << "zM" << px{x - half} << ' '
+                    << px{middle + 100} << 'L' << px{x} << ' ' << px{middle + 100 + half} << 'L'
+                    << px{x + half} << ' ' << px{middle + 100};
+            else
+                out << px{middle - half} << 'L' << px{x + half} << ' ' << px{middle} << 'L' << px{x - half}
+                    << ' ' << px{middle + half};
+            out << "z\"><title>";
+            write_name(first);
+        };
+        char const* const end = "</title></path>\n";
+        if (its.began != no_position) {
+            begin_mark(left, false, root);
+            out << " began in the round before, at position " << its.began << end;
+        }
+        if (its.ends != no_position) {
+            begin_mark(right, false, root);
+            out << " lives on in the next round, before position " << its.ends << end;
+        }
+        if (its.finds.to != no_value) {
+            begin_mark(left, its.finds_elsewhere, its.finds.to);
+            out << " is what the round before left in ";
+            write_name(its.finds.from);
+            out << (its.finds_elsewhere ? ", which lay here" : "") << end;
+        }
+        if (its.leaves.from != no_value) {
+            begin_mark(right, its.leaves_elsewhere, its.leaves.from);
+            out << " is what the next round finds in ";
+            write_name(its.leaves.to);
+            out << (its.leaves_elsewhere ? ", which lies here then" : "") << end;
+        }
     }
 
     void paint_limits(svg_panel const& panel, svg_plot const& map, std::uint64_t bottom)

@@ -36,7 +36,7 @@ namespace sublet::detail {
 /// `Options` are svg_options.
 /// Throws: precondition_error for options out of their limits, and what panel_of() throws.
 template <text_stream Stream, class Options>
-void draw_plan(Stream& out, memory_plan const& plan, Options const& options)
+void draw_plan(Stream& out, memory_plan const& given, Options const& options)
 {
     SUBLET_EXPECTS(options.width >= 320 && options.width <= 32768,
                    "sublet: the width of a picture is 320 to 32768 pixels");
@@ -48,9 +48,14 @@ void draw_plan(Stream& out, memory_plan const& plan, Options const& options)
     using canvas_type = svg_canvas<Stream>;
     using painter = svg_painter<Stream>;
 
+    table<buffer_id, svg_round> rounds;
+    memory_plan const split =
+        options.period == 0 ? memory_plan{} : in_one_round(given, position_id{options.period}, rounds);
+    memory_plan const& plan = options.period == 0 ? given : split;
+    if (!options.carried.empty()) add_carried(plan, options.carried, rounds);
     std::vector<memory_plan::placed_buffer const*> const drawn = drawn_buffers(plan);
     buffer_kinds const kinds = options.kinds.is_given() ? kinds_of(drawn, options.kinds) : buffer_kinds{};
-    std::uint32_t positions = 1;
+    std::uint32_t positions = larger<std::uint32_t>(options.period, 1);
     std::vector<svg_panel> panels;
     for (memory_plan::placed_buffer const* b : drawn)
         positions = larger(larger(positions, +b->life.first), +b->life.last);
@@ -88,7 +93,7 @@ void draw_plan(Stream& out, memory_plan const& plan, Options const& options)
         text << "<text x=\"72\" y=\"50\">Nothing to draw: no buffer has " << text.units()
              << " and an offset.</text>\n";
     canvas_type canvas{text, width, positions};
-    painter paint{canvas, options.names, kinds, drawn};
+    painter paint{canvas, options.names, kinds, drawn, plan, rounds};
     for (std::uint64_t top = header_height; svg_panel const& panel : panels) {
         svg_plot const upper{top + painter::above, map, panel.ceiling};
         svg_plot const lower{upper.bottom() + painter::gap, profile,

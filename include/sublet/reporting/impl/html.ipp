@@ -110,6 +110,7 @@ public:
 
 private:
     void write_plan(plain_text<html_texts>& out, std::size_t which) const;
+    std::vector<plan_options::carry> carried_in(memory_plan const& plan) const;
     void write_steps(plain_text<html_texts>& out, html_plan const& shown, std::size_t first,
                      std::size_t last) const;
     void keep_handoffs(html_plan& shown) const;
@@ -212,6 +213,19 @@ SUBLET_DECL std::size_t html_page::index_of(value_id v) const
     return first;
 }
 
+/// What is carried of the values that have buffers.
+SUBLET_DECL std::vector<plan_options::carry> html_page::carried_in(memory_plan const& plan) const
+{
+    std::vector<plan_options::carry> found;
+    if (options_.options == nullptr) return found;
+    auto has_buffer = [&](value_id v) {
+        return v < plan.buffer_of.size() && plan.buffer_of[v] < plan.buffers.size();
+    };
+    for (plan_options::carry const& c : options_.options->carried)
+        if (has_buffer(c.from) && has_buffer(c.to)) found.push_back(c);
+    return found;
+}
+
 /// By drawn row: the step that makes its buffer and the last that touches it.
 SUBLET_DECL void html_page::write_steps(plain_text<html_texts>& out, html_plan const& shown,
                                         std::size_t first, std::size_t last) const
@@ -221,9 +235,13 @@ SUBLET_DECL void html_page::write_steps(plain_text<html_texts>& out, html_plan c
         shown.order.empty() ? steps_in_order(*options_.program, plan.order) : shown.order;
     touched_positions const at(*options_.program, plan, steps);
     table<buffer_id, step_id> maker(plan.buffers.size(), no_step), user(plan.buffers.size(), no_step);
+    table<buffer_id, unsigned char> is_left(plan.buffers.size(), 0); // to the next round, by a step
+    for (plan_options::carry const& c : carried_in(plan)) is_left[plan.buffer_of[c.from]] = 1;
+    for (plan_options::carry const& c : carried_in(plan)) is_left[plan.buffer_of[c.to]] = 0;
     for (buffer_id b = 0; b != plan.buffers.size(); ++b) {
         if (at.last[b] == 0) continue;
-        if (at.is_made[b] && at.first[b] <= plan.buffers[b].life.first) maker[b] = steps[at.first[b]];
+        if (at.is_made[b] && (at.first[b] <= plan.buffers[b].life.first || is_left[b] != 0))
+            maker[b] = steps[at.first[b]];
         user[b] = steps[at.last[b] - 1];
     }
 
@@ -301,6 +319,18 @@ SUBLET_DECL void html_page::write_plan(plain_text<html_texts>& out, std::size_t 
                 pinned.push_back(at);
     }
     json.list("pinned", pinned.size(), [&](std::size_t i) { out << pinned[i]; });
+    std::vector<plan_options::carry> carried;
+    for (plan_options::carry const& c : carried_in(plan))
+        if (row_of_buffer(plan.buffer_of[c.from]) != no_buffer &&
+            row_of_buffer(plan.buffer_of[c.to]) != no_buffer)
+            carried.push_back(c);
+    if (!carried.empty()) // rows and names of what is left and of what is found; whether it has two places
+        json.list("carried", carried.size(), [&](std::size_t i) {
+            value_id const from = carried[i].from, to = carried[i].to;
+            buffer_id const a = plan.buffer_of[from], b = plan.buffer_of[to];
+            out << '[' << row_of[a] << ',' << row_of[b] << ',' << index_of(from) << ',' << index_of(to) << ','
+                << (plan.buffers[a].offset != plan.buffers[b].offset ? "true]" : "false]");
+        });
     json.list("in_place", shown.in_place.size(), [&](std::size_t i) {
         memory_plan::in_place_gain const& pair = shown.in_place[i];
         out << '[';

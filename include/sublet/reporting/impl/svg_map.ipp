@@ -161,4 +161,50 @@ SUBLET_DECL std::vector<memory_plan::placed_buffer const*> drawn_buffers(memory_
     return drawn;
 }
 
+SUBLET_DECL memory_plan in_one_round(memory_plan const& plan, position_id period,
+                                     table<buffer_id, svg_round>& rounds)
+{
+    memory_plan result = plan;
+    result.buffers.clear();
+    rounds.clear();
+    table<buffer_id, buffer_id> first_part;
+    for (memory_plan::placed_buffer part : plan.buffers) {
+        first_part.push_back(buffer_id::of(result.buffers.size()));
+        if (!is_empty(part.life) && part.life.first >= period) // of a buffer in parts
+            part.life = {part.life.first - period, part.life.last - period};
+        live_range const life = part.life;
+        bool const crosses = life.first < period && period < life.last;
+        if (crosses) part.life.last = period;
+        result.buffers.push_back(part);
+        rounds.push_back({});
+        if (!crosses) continue;
+        rounds.back().ends = life.last - period;
+        part.life = {0, life.last - period};
+        result.buffers.push_back(part);
+        rounds.push_back({.began = life.first});
+    }
+    for (buffer_id& b : result.buffer_of)
+        if (b < first_part.size()) b = first_part[b];
+    return result;
+}
+
+SUBLET_DECL void add_carried(memory_plan const& plan, std::vector<plan_options::carry> const& carried,
+                             table<buffer_id, svg_round>& rounds)
+{
+    rounds.resize(plan.buffers.size());
+    for (plan_options::carry const& c : carried) {
+        for (value_id v : {c.from, c.to})
+            SUBLET_EXPECTS(v < plan.buffer_of.size(),
+                           "sublet: value % is carried, but the plan has only % values", v,
+                           plan.buffer_of.size());
+        buffer_id const from = plan.buffer_of[c.from], to = plan.buffer_of[c.to];
+        if (from >= rounds.size() || to >= rounds.size()) continue;
+        bool const moves = plan.buffers[from].offset != plan.buffers[to].offset;
+        rounds[from].leaves = c;
+        rounds[from].leaves_elsewhere = moves;
+        rounds[to].finds = c;
+        rounds[to].finds_elsewhere = moves;
+    }
+}
+
 } // namespace sublet::detail
