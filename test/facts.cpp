@@ -72,8 +72,8 @@ std::vector<said_fact> said_facts()
     // A new option does not compile here: does it say something of values?
     plan_options const nothing{.bytes = no_size};
     [[maybe_unused]] auto const& [bytes, alignment, role, alias_of, view_offset, pool, pinned, eligible, kind,
-                                  pools, pool_choices, carried, order, previous, previous_value, keep_within,
-                                  in_place, check, effort] = nothing;
+                                  pools, pool_choices, carried, optional, apart, order, previous,
+                                  previous_value, keep_within, in_place, check, effort] = nothing;
     return {
         {"bytes", false, [](auto& o, value_id v) { o.bytes = one_value(v, 100, o.bytes); },
          [](auto& o, value_id v) { o.bytes = one_value(v, affine_bytes{100, 0}, o.bytes); },

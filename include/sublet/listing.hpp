@@ -286,6 +286,8 @@ public:
     }
     /// The next round finds in `to` what this one leaves in `from`: see plan_options::carry.
     void carries(Handle const& from, Handle const& to) { facts_.add_carry(facts_.add(from), facts_.add(to)); }
+    /// While both are live, no bank of their pool has bytes of a and of b: see plan_options::apart.
+    void apart(Handle const& a, Handle const& b) { facts_.add_apart(facts_.add(a), facts_.add(b)); }
 
     /// How many handles were named.
     [[nodiscard]] std::size_t values() const { return facts_.size(); }
@@ -300,7 +302,6 @@ public:
     /// of wait_for().
     ///
     /// Complexity: O(values + steps + touches).
-    ///
     /// Throws: precondition_error if a step waits for a label that not exactly one other step has; if a step
     ///         may overwrite a value that it does not read, or by one that it does not make; or if a value
     ///         that begins at its first touch is made by a step, viewed, external or an input, or in a
@@ -317,7 +318,6 @@ public:
     /// What was said of the values and of the whole plan, by id. Sizes that were not said are unknown.
     ///
     /// Complexity: O(values).
-    ///
     /// Throws: precondition_error if `pools` lists some, and not the one of a value with planned storage.
     [[nodiscard]] plan_options options() const
     {
@@ -332,7 +332,7 @@ public:
         all.effort = effort;
         // An option that a listing cannot say does not compile.
         [[maybe_unused]] auto const& [bytes, alignment, its_role, view, begin, pool, pin, own, kind, room,
-                                      choice, carry, left_out, turns, old, is_old, growth, pairs, checks,
+                                      choice, carry, left_out, far, turns, old, is_old, growth, pairs, checks,
                                       work] = all;
         return all;
     }

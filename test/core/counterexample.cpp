@@ -89,7 +89,8 @@ counterexample example_of(fault what, bool of_buffers = false)
     case fault::foreign_plan: return {};
     case fault::clash:
     case fault::too_close:
-    case fault::shared_page: return {what, overlap};
+    case fault::shared_page:
+    case fault::shared_bank: return {what, overlap};
     case fault::overwritten:
         return {what,
                 is::overlap{
@@ -186,10 +187,10 @@ std::vector<counterexample> all_examples()
     for (std::uint8_t i = 0; i <= static_cast<std::uint8_t>(fault::missing_order); ++i) {
         auto const what = static_cast<fault>(i);
         all.push_back(example_of(what));
-        if (is_one_of(what, {fault::clash, fault::too_close, fault::shared_page, fault::misaligned,
-                             fault::off_pin, fault::outside_arena, fault::wrong_pool, fault::unplaced,
-                             fault::needless, fault::over_capacity, fault::crosses_block, fault::in_reserved,
-                             fault::over_block, fault::unplaceable_parts}))
+        if (is_one_of(what, {fault::clash, fault::too_close, fault::shared_page, fault::shared_bank,
+                             fault::misaligned, fault::off_pin, fault::outside_arena, fault::wrong_pool,
+                             fault::unplaced, fault::needless, fault::over_capacity, fault::crosses_block,
+                             fault::in_reserved, fault::over_block, fault::unplaceable_parts}))
             all.push_back(example_of(what, true));
     }
     return all;

@@ -217,13 +217,16 @@ struct buffer_table {
     table<value_id, byte_count> offset_in_root = {};       ///< of each value; empty if all are 0
     value_id oversized_view = no_value; ///< the first view that ends beyond its root, if any
     byte_count oversized_bytes = 0;     ///< and where it ends
+    /// Pairs of values that no bank has bytes of (plan_options::apart).
+    std::vector<std::pair<value_id, value_id>> apart = {};
 };
 
 /// The buffers of a program, with all that planners need to know about each.
 ///
 /// Requires:   `lives` are the live ranges of the values that `options` describes.
 /// Complexity: O(values) time and memory.
-/// Throws:     precondition_error for a property without one entry per value, alignment 0, or cyclic views.
+/// Throws:     precondition_error for a property without one entry per value, alignment 0, cyclic views, or
+///             values that are kept apart and do not exist.
 [[nodiscard]] buffer_table gather_buffers(live_ranges const& lives, plan_options const& options);
 
 } // namespace sublet

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 // --- problem ---------------------------------------------------------------------------------------------
@@ -115,6 +116,9 @@ struct placement_problem {
     /// Positions of a round, of which one follows another; 0: there is a single one. Every buffer with bytes
     /// begins in [0, period), and ends at most a period later; gaps, too, count on behind the period.
     std::uint32_t period = 0;
+    /// Pairs of one pool, in any order: while both are live they have no bytes in one bank of the pool
+    /// (pool_limits::bank). Parts of one storage are in no pair.
+    std::vector<std::pair<buffer_id, buffer_id>> apart = {};
 };
 
 // --- result ----------------------------------------------------------------------------------------------

@@ -482,6 +482,12 @@ struct pool_limits {
     /// the one for which that costs least; other planners refuse pages, and so does a pool with a largest
     /// block or reserved ranges.
     byte_count page = 1;
+    /// Two buffers that are kept `apart` have no bytes in one bank, [k * bank, (k + 1) * bank), while both
+    /// are live, so that a step reads both at once where each bank has a port. place() and plan_memory() keep
+    /// one of each pair to whole banks, or in a region of some; other planners refuse pairs, and so does a
+    /// pool with banks and pages, a largest block or reserved ranges. Its base begins a bank. 1: there are
+    /// none, as no two buffers share a byte.
+    byte_count bank = 1;
 };
 
 /// What a planner has to know about the values, the pools and the order of the nodes.
@@ -534,6 +540,10 @@ struct plan_options {
     /// them, others refuse them; plans for every schedule get the hand-offs that keep an order for which an
     /// optional step stood.
     std::vector<step_id> optional = {};
+    /// Pairs of values, such as the operands of one step: while both are live, no bank of their pool
+    /// (pool_limits::bank) has bytes of both. A view stands for its root. A result is live with the operands
+    /// of its step, so it is not written over one that it is kept apart from.
+    std::vector<std::pair<value_id, value_id>> apart = {};
     /// Every node once; empty: 0, 1, 2 ... The steps run so; in a plan for every schedule, and in one with
     /// hand-offs, they run in any order that keeps, of two accesses of the same bytes of which one is a
     /// `write`, the earlier of this order first.

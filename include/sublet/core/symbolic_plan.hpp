@@ -124,9 +124,9 @@ struct symbolic_options {
 ///     auto const all = sublet::symbolic_options_of(list, {.bytes = bytes, .dims = {{"n", 1, 8}}});
 ///     sublet::cpu_executor run{list.program(), all.at(3), sublet::no_plan{}, kernel}; // one shape
 ///
-/// Throws: precondition_error if the listing names a choice of pools, or has a previous plan, optional steps or
-///         values that are carried, which no plan for every shape keeps; or if the options say what the listing says: an
-///         alignment, a role, a pool, a pin, a view, an order, in_place, check, effort.
+/// Throws: precondition_error if the listing names a choice of pools, or has a previous plan, optional steps, or
+///         values that are carried or kept apart, which no plan for every shape does; or if the options say what
+///         the listing says: an alignment, a role, a pool, a pin, a view, an order, in_place, check, effort.
 template <detail::listed L>
 [[nodiscard]] symbolic_options symbolic_options_of(L const& list, symbolic_options options)
 {
@@ -138,6 +138,7 @@ template <detail::listed L>
     SUBLET_EXPECTS(said.carried.empty(),
                    "sublet: a plan for every shape carries no value into the next round");
     SUBLET_EXPECTS(said.optional.empty(), "sublet: a plan for every shape leaves out no step");
+    SUBLET_EXPECTS(said.apart.empty(), "sublet: a plan for every shape keeps no values apart in banks");
     bool const is_said =
         !options.alignment.is_constant(1) || !options.role.is_constant(value_role::intermediate) ||
         !options.alias_of.is_constant(no_value) || !options.pool.is_constant(0) ||

@@ -45,7 +45,7 @@ SUBLET_DECL plan_options flat_options(flat_tree const& flat, table<program_id, p
         for (pool_id i = 0; same && i != a.size(); ++i)
             same = a[i].capacity == b[i].capacity && a[i].alignment == b[i].alignment &&
                    a[i].largest_block == b[i].largest_block && a[i].guard == b[i].guard &&
-                   a[i].reserved == b[i].reserved && a[i].page == b[i].page;
+                   a[i].reserved == b[i].reserved && a[i].page == b[i].page && a[i].bank == b[i].bank;
         return same;
     };
     for (program_id i = 1; i != programs; ++i) {

@@ -339,6 +339,11 @@ SUBLET_DECL buffer_table gather_buffers(live_ranges const& lives, plan_options c
             table.oversized_bytes = end;
         }
     }
+    for (auto const& pair : options.apart)
+        SUBLET_EXPECTS(pair.first < values && pair.second < values,
+                       "sublet: values % and % are kept apart, but there are only % values", pair.first,
+                       pair.second, values);
+    table.apart = options.apart;
     table.buffer_of = std::move(classes.buffer_of);
     return table;
 }

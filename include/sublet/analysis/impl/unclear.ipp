@@ -87,8 +87,8 @@ SUBLET_DECL std::optional<counterexample> find_unlike_root(plan_options const& o
     // A fact of which this does not say what it means of a view does not compile. Bytes are those of the view;
     // a pin is that of the root, and its contradiction is one of the placement.
     [[maybe_unused]] auto const& [bytes, alignment, role, view_of, begin, pool, pinned, eligible, kind, pools,
-                                  choices, carried, optional, order, previous, previous_value, keep_within,
-                                  in_place, check, effort] = options;
+                                  choices, carried, optional, apart, order, previous, previous_value,
+                                  keep_within, in_place, check, effort] = options;
     std::size_t const values = alias_of.size();
     table<value_id, byte_count> offset; // filled if some view has an alignment
     for (value_id v = 0; v != values; ++v) {

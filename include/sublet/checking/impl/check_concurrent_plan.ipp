@@ -9,6 +9,7 @@
 #include <sublet/checking/internal/left_out_order.hpp>
 #include <sublet/checking/internal/places.hpp>
 #include <sublet/core/internal/asked_options.hpp>
+#include <sublet/core/internal/carried.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/internal/edge_rules.hpp>
@@ -153,6 +154,7 @@ SUBLET_DECL verdict check_concurrent_plan(snapshot const& p, memory_plan const& 
     plan_options const& options = *asked;
     detail::expect_steps_run_once(p);
     detail::expect_pages(options, "check_concurrent_plan");
+    detail::expect_no_apart(options, "check_concurrent_plan");
     detail::plan_requirements required = detail::derive_requirements(p, options);
     if (detail::is_foreign(plan, p.steps(), p.values())) return counterexample{fault::foreign_plan};
     if (auto const unclear = detail::misnamed_view(p, required)) return unclear;

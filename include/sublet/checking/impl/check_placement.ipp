@@ -42,6 +42,7 @@ public:
         if (auto fact = in_reserved()) return fact;
         if (auto fact = clocks_.threads > 1 ? shared_bytes() : clash()) return fact;
         if (auto fact = shared_page()) return fact;
+        if (auto fact = shared_bank()) return fact;
         if (auto fact = wrong_height()) return fact;
         if (auto fact = wrong_blocks()) return fact;
         return find_false_claim();
@@ -274,6 +275,51 @@ private:
                                             .begin = first * page,
                                             .end = (first + 1) * page}};
             }
+        return std::nullopt;
+    }
+
+    /// The listed pairs, by what is solid of each buffer itself.
+    std::optional<counterexample> shared_bank() const
+    {
+        if (problem_.apart.empty()) return std::nullopt;
+        placement_problem alone = problem_;
+        alone.colocated.clear();
+        std::vector<solid_part> const parts = solid_parts_of(alone).parts;
+        table<buffer_id, std::uint32_t> first(buffers_, 0), end(buffers_, 0);
+        for (std::uint32_t i = 0; i != parts.size(); ++i) {
+            buffer_id const b = parts[i].buffer;
+            if (end[b] == 0) first[b] = i;
+            end[b] = i + 1;
+        }
+        bool const by_clocks = clocks_.threads > 1;
+        for (auto const& pair : problem_.apart) {
+            SUBLET_EXPECTS(pair.first < buffers_ && pair.second < buffers_ && pair.first != pair.second,
+                           "sublet: buffers % and % are kept apart, of % buffers", pair.first, pair.second,
+                           buffers_);
+            buffer_id const a = smaller(pair.first, pair.second), b = larger(pair.first, pair.second);
+            SUBLET_EXPECTS(solid_.root[a] != solid_.root[b],
+                           "sublet: buffers % and % are kept apart, and are colocated", a, b);
+            if (!is_placed(a) || !is_placed(b) || pool_of(a) != pool_of(b)) continue;
+            if (by_clocks && !are_unordered(clocks_, a, b)) continue;
+            byte_count const bank = limits(pool_of(a)).bank;
+            SUBLET_EXPECTS(bank != 0, "sublet: the banks of pool % have 0 bytes", pool_of(a));
+            for (std::uint32_t i = first[a]; i != end[a]; ++i)
+                for (std::uint32_t j = first[b]; j != end[b]; ++j) {
+                    solid_part const &x = parts[i], &y = parts[j];
+                    byte_count const at = placed_.offset[a], other = placed_.offset[b];
+                    byte_count const from = larger((at + x.begin) / bank, (other + y.begin) / bank);
+                    byte_count const last = smaller((at + x.end - 1) / bank, (other + y.end - 1) / bank);
+                    if (from > last || !overlaps(x.when, y.when)) continue;
+                    position_id const meet = larger(x.when.first, y.when.first);
+                    return counterexample{fault::shared_bank,
+                                          counterexample::buffers{.buffer = a,
+                                                                  .other = b,
+                                                                  .position = by_clocks ? no_position : meet,
+                                                                  .pool = pool_of(a),
+                                                                  .begin = from * bank,
+                                                                  .end = (from + 1) * bank}};
+                }
+        }
         return std::nullopt;
     }
 

@@ -41,6 +41,7 @@ public:
         if (auto fact = hold_carried(required_, plan_, options_, positions)) return fact;
         if (auto fact = clash(required_)) return fact;
         if (auto fact = shared_page(required_, plan_, options_)) return fact;
+        if (auto fact = shared_bank(required_, plan_, options_)) return fact;
         return check_guards(required_, plan_, options_,
                             [this](auto const& guarded) { return clash(guarded); });
     }

@@ -198,6 +198,7 @@ SUBLET_DECL verdict check_schedule(snapshot const& p, step_schedule const& sched
                                    plan_options const& given, handoff_options const& wanted)
 {
     detail::expect_no_carried(given, "check_schedule");
+    detail::expect_no_apart(given, "check_schedule");
     auto const asked = detail::with_said_views(p, detail::asked_options(given, p.values()));
     plan_options const& options = *asked;
     detail::expect_steps_run_once(p);

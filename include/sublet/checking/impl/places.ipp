@@ -423,6 +423,45 @@ SUBLET_DECL std::optional<counterexample> shared_page(plan_requirements const& r
     return std::nullopt;
 }
 
+SUBLET_DECL std::optional<counterexample> shared_bank(plan_requirements const& required,
+                                                      memory_plan const& plan, plan_options const& options)
+{
+    table<value_id, unsigned char> is_carried(options.carried.empty() ? 0 : required.root.size(), 0);
+    for (plan_options::carry const& c : options.carried) is_carried[c.from] = is_carried[c.to] = 1;
+    for (auto const& pair : options.apart) {
+        value_id const one = required.root[pair.first], two = required.root[pair.second];
+        value_id const a = smaller(one, two), b = larger(one, two);
+        SUBLET_EXPECTS(a != b, "sublet: values % and % are kept apart, and are parts of one storage",
+                       pair.first, pair.second);
+        for (value_id v : {a, b}) {
+            SUBLET_EXPECTS(is_empty(required.life[v]) || required.is_planned(v) ||
+                               required.is_empty_storage(v),
+                           "sublet: value % is kept apart from another, and no plan has storage for it", v);
+            SUBLET_EXPECTS(is_carried.empty() || is_carried[v] == 0,
+                           "sublet: value % is kept apart from another, and carried into the next round", v);
+        }
+        if (!required.is_planned(a) || !required.is_planned(b)) continue;
+        auto const [pool, begin] = place_of(plan, a);
+        auto const [other_pool, other_begin] = place_of(plan, b);
+        if (pool != other_pool || !overlaps(required.life[a], required.life[b])) continue;
+        byte_count const bank = pool < options.pools.size() ? options.pools[pool].bank : 1;
+        SUBLET_EXPECTS(bank != 0, "sublet: the banks of pool % have 0 bytes", pool);
+        byte_count const from = larger(begin / bank, other_begin / bank);
+        byte_count const to =
+            smaller((begin + required.bytes[a] - 1) / bank, (other_begin + required.bytes[b] - 1) / bank);
+        if (from > to) continue;
+        return counterexample{
+            fault::shared_bank,
+            counterexample::overlap{.value = a,
+                                    .other = b,
+                                    .position = larger(required.life[a].first, required.life[b].first),
+                                    .pool = pool,
+                                    .begin = from * bank,
+                                    .end = (from + 1) * bank}};
+    }
+    return std::nullopt;
+}
+
 SUBLET_DECL bool has_guard(plan_options const& options)
 {
     for (pool_limits const& pool : options.pools)

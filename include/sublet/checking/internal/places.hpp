@@ -128,6 +128,12 @@ void expect_pages(plan_options const& options, char const* checker = nullptr);
 [[nodiscard]] std::optional<counterexample> shared_page(plan_requirements const& required,
                                                         memory_plan const& plan, plan_options const& options);
 
+/// The first pair that is kept apart, of classes that live together and have bytes in one bank: the listed
+/// pairs only.
+/// Throws: precondition_error for values of one class, carried ones, and ones that no plan has storage for.
+[[nodiscard]] std::optional<counterexample> shared_bank(plan_requirements const& required,
+                                                        memory_plan const& plan, plan_options const& options);
+
 /// Whether a pool of these has a guard.
 [[nodiscard]] bool has_guard(plan_options const& options);
 

@@ -98,7 +98,8 @@ private:
     {
         if (why_.what == fault::overwritten) return overwrite(o);
         values(o.value, o.other);
-        if (why_.what == fault::too_close || why_.what == fault::shared_page) {
+        if (why_.what == fault::too_close || why_.what == fault::shared_page ||
+            why_.what == fault::shared_bank) {
             if (o.position != no_position || o.step != no_step) {
                 out_ << " are both alive at ";
                 at(o.position, o.step);
@@ -131,6 +132,10 @@ private:
     {
         if (why_.what == fault::shared_page) {
             out_ << "are of different kinds, with bytes in one page, ";
+            return bytes(begin, end, pool);
+        }
+        if (why_.what == fault::shared_bank) {
+            out_ << "are to be kept apart, with bytes in one bank, ";
             return bytes(begin, end, pool);
         }
         out_ << "only " << end - begin << ' ' << out_.units() << " of pool " << pool
@@ -523,6 +528,7 @@ private:
             return;
         case fault::too_close:
         case fault::shared_page:
+        case fault::shared_bank:
             out_ << "buffers " << b.buffer << " and " << b.other;
             if (b.position == no_position) out_ << " are not ordered by their clocks, and ";
             else out_ << " are both alive at position " << b.position << ", and ";

@@ -126,8 +126,15 @@ SUBLET_COLD_DECL void expect_no_carried(plan_options const& options, char const*
 SUBLET_COLD_DECL void expect_one_program(plan_options const& options, char const* call)
 {
     expect_no_carried(options, call);
+    expect_no_apart(options, call);
     SUBLET_EXPECTS(options.optional.empty(), "sublet: % does not leave out step %: it may not be optional",
                    call, options.optional.front());
+}
+
+SUBLET_COLD_DECL void expect_no_apart(plan_options const& options, char const* call)
+{
+    SUBLET_EXPECTS(options.apart.empty(), "sublet: % does not keep values % and % apart in banks", call,
+                   options.apart.front().first, options.apart.front().second);
 }
 
 } // namespace sublet::detail

@@ -62,7 +62,8 @@ SUBLET_DECL plan_options symbolic_options::at(shape_view one) const
     // A member that is not named here does not compile.
     [[maybe_unused]] auto const& [of_bytes, of_alignment, of_role, of_view, of_begin, of_pool, of_pin,
                                   of_eligible, no_kinds, of_pools, no_choices, none_carried, all_steps,
-                                  of_order, none, of_none, no_growth, of_pairs, of_check, of_effort] = made;
+                                  none_apart, of_order, none, of_none, no_growth, of_pairs, of_check,
+                                  of_effort] = made;
     return made;
 }
 

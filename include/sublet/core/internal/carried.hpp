@@ -54,7 +54,10 @@ struct carried_fault {
 /// Throws: precondition_error if any value is carried.
 void expect_no_carried(plan_options const& options, char const* call);
 
-/// The same, and if any step may be left out.
+/// Throws: precondition_error if values are kept apart.
+void expect_no_apart(plan_options const& options, char const* call);
+
+/// Both, and if any step may be left out.
 void expect_one_program(plan_options const& options, char const* call);
 
 } // namespace sublet::detail

@@ -73,8 +73,8 @@ SUBLET_COLD void each_value_fact(Visit visit)
 inline void each_member_is_known(plan_options const& all, symbolic_options const& symbolic)
 {
     [[maybe_unused]] auto const& [bytes, alignment, role, alias_of, view_offset, pool, pinned, eligible, kind,
-                                  pools, pool_choices, carried, optional, order, previous, previous_value,
-                                  keep_within, in_place, check, effort] = all;
+                                  pools, pool_choices, carried, optional, apart, order, previous,
+                                  previous_value, keep_within, in_place, check, effort] = all;
     [[maybe_unused]] auto const& [bytes_of, dims, bytes_by_shape, alignment_of, role_of, view_of, begin_of,
                                   pool_of, pin_of, is_eligible, all_pools, all_order, reading, handoffs,
                                   samples, goal, takes_pairs, is_checked, work] = symbolic;

@@ -114,8 +114,8 @@ SUBLET_DECL plan_requirements derive_requirements(snapshot const& program, plan_
     std::size_t const values = program.values();
     // A member that a checker does not read here does not compile; choices are read in places.ipp.
     auto const& [bytes, alignment, role, alias_of, view_offset, pool, pinned, eligible, kind, pools, choices,
-                 carried, optional, order, previous, previous_value, keep_within, in_place, check, effort] =
-        options;
+                 carried, optional, apart, order, previous, previous_value, keep_within, in_place, check,
+                 effort] = options;
     plan_requirements d;
     d.position = positions_in(order, program);
     table<value_id, value_id> const view_of = alias_of.tabulate(values, "alias_of");
@@ -129,6 +129,10 @@ SUBLET_DECL plan_requirements derive_requirements(snapshot const& program, plan_
         d.role[c.from] = d.role[c.from] | value_role::output;
         d.role[c.to] = d.role[c.to] | value_role::input;
     }
+    for (auto const& pair : apart)
+        SUBLET_EXPECTS(pair.first < values && pair.second < values,
+                       "sublet: values % and % are kept apart, but there are only % values", pair.first,
+                       pair.second, values);
     d.class_role = table<value_id, value_role>(values);
     d.alignment = alignment.tabulate(values, "alignment");
     d.bytes = bytes.tabulate(values, "bytes");

@@ -31,6 +31,7 @@ SUBLET_DECL node_order order_from_touches(snapshot const& p, plan_options const&
 {
     auto asked = with_said_views(p, tabulated_options(given, p.values()));
     if (!asked->carried.empty()) asked.own().carried.clear(); // inputs and outputs of a round by now
+    if (!asked->apart.empty()) asked.own().apart.clear();     // no order depends on banks
     if (!begun.empty()) {
         auto role = asked->role.tabulate(p.values(), "role");
         for (value_id v : begun) role[v] = role[v] | value_role::input;

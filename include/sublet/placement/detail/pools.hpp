@@ -112,15 +112,52 @@ placement::pool_result pack_around(placement_problem const& problem, std::vector
     return std::move(known.result);
 }
 
-/// The same for a pool with pages and buffers of several kinds: one kind, or another one, is spared, and the
-/// others are kept in whole pages. The bound is that without pages.
+/// The same for a pool with banks, region by region. Nothing if there are no regions.
+template <class Pack>
+void pack_in_regions(placement_problem const& problem, std::vector<buffer_id> const& members, pool_id pool,
+                     placement::objective objective, table<buffer_id, byte_count>& offset,
+                     search_control& control, std::size_t left, std::size_t phases, Pack const& pack,
+                     placement::pool_result& result)
+{
+    bank_regions const regions = regions_of(problem, pool);
+    pool_limits limits = problem.pools[pool];
+    table<buffer_id, byte_count> at(problem.buffers.size(), no_offset);
+    std::vector<byte_count> height;
+    byte_count end = 0;
+    for (std::uint32_t r = 0; r != regions.count; ++r) {
+        std::vector<buffer_id> some;
+        for (buffer_id b : members)
+            if (regions.of[b] == r) some.push_back(b);
+        if (limits.capacity != no_limit)
+            limits.capacity = problem.pools[pool].capacity - smaller(problem.pools[pool].capacity, end);
+        placement::pool_result const now = pack_pool(
+            problem, some, limits, objective, at, control, left, phases,
+            [&](placement_shapes const& shapes, placement_bound const& bound, placement::pool_result& out,
+                std::size_t parts) { return pack(shapes, bound, limits.capacity, out, parts); });
+        result.packings += now.packings;
+        result.nodes += now.nodes;
+        if (now.height > no_limit / 8 || end > no_limit / 4) return;
+        height.push_back(now.height);
+        end += align_up(now.height, regions.unit);
+    }
+    if (height.empty()) return;
+    regions.stack(height, members, at);
+    byte_count const top = top_of(problem, pool, at);
+    if (top >= result.height) return;
+    result.height = top;
+    for (buffer_id b : members) offset[b] = at[b];
+}
+
+/// The same for a pool with pages and buffers of several kinds, or with banks of `page` bytes and pairs that
+/// are kept apart: some buffers are spared, and the others lie in whole pages; or in regions of banks. The
+/// bound is that without.
 template <class Pack>
 placement::pool_result pack_in_pages(placement_problem const& problem, std::vector<buffer_id> const& members,
-                                     pool_id pool, placement::objective objective,
+                                     pool_id pool, byte_count page, placement::objective objective,
                                      table<buffer_id, byte_count>& offset, search_control& control,
                                      std::size_t left, std::size_t phases, Pack const& pack)
 {
-    constexpr int most_kinds = 2;
+    constexpr int most_choices = 2;
     table<buffer_id, byte_count> at = offset;
     placement::pool_result result =
         open_pool(problem, members, problem.pools[pool], objective, at, control, 0, phases).result;
@@ -128,9 +165,9 @@ placement::pool_result pack_in_pages(placement_problem const& problem, std::vect
     result.height = no_limit;
     result.packings = 0;
     int tried = 0;
-    for (std::uint32_t spared : kinds_to_spare(problem, pool)) {
-        if (tried == most_kinds || result.height == result.lower_bound) break;
-        problem_in_pages const paged = in_pages(problem, pool, spared);
+    for (spared_buffers const& is_spared : choices_to_spare(problem, pool, page)) {
+        if (tried == most_choices || result.height == result.lower_bound) break;
+        problem_in_pages const paged = in_pages(problem, pool, page, is_spared);
         pool_limits const limits = paged.problem.pools[pool];
         at.assign(problem.buffers.size(), no_offset);
         placement::pool_result const now = pack_pool(
@@ -139,7 +176,7 @@ placement::pool_result pack_in_pages(placement_problem const& problem, std::vect
                 std::size_t parts) { return pack(shapes, bound, limits.capacity, out, parts); });
         result.packings += now.packings;
         result.nodes += now.nodes;
-        if (now.proof.bytes == no_limit) continue; // pins of one kind share pages, which may be fine
+        if (now.proof.bytes == no_limit) continue; // pins share pages, which may be fine
         ++tried;
         for (buffer_id b : members) at[b] = paged.offset(b, at[b]);
         byte_count const height = top_of(problem, pool, at);
@@ -147,10 +184,9 @@ placement::pool_result pack_in_pages(placement_problem const& problem, std::vect
         result.height = height;
         for (buffer_id b : members) offset[b] = at[b];
     }
-    SUBLET_EXPECTS(tried != 0 || members.empty(),
-                   "sublet: in pool %, which has pages, buffers of several kinds are pinned so that no kind "
-                   "can be kept in whole pages",
-                   pool);
+    if (tried == 0 && !members.empty()) refuse_pins(problem, pool);
+    if (result.height != result.lower_bound)
+        pack_in_regions(problem, members, pool, objective, offset, control, left, phases, pack, result);
     result.status = status_of(result.height, result.lower_bound, problem.pools[pool].capacity, objective);
     return result;
 }
@@ -174,15 +210,15 @@ placement pack_pools(placement_problem const& problem, placement::objective obje
         bool const is_empty = members.first[pool] == members.first[pool + 1];
         pool_limits const limits = limits_of(problem, pool);
         std::size_t const share = is_empty ? 0 : left--;
-        bool const in_whole_pages = has_pages(problem, pool);
+        byte_count const page = pages_of(problem, pool);
         if (!limits.reserved.empty()) {
             result.pools.push_back(pack_around(problem, members.of(pool), pool, objective, result.offset,
                                                control, share, phases, pack));
             continue;
         }
-        if (in_whole_pages) {
-            result.pools.push_back(pack_in_pages(problem, members.of(pool), pool, objective, result.offset,
-                                                 control, share, phases, pack));
+        if (page != 1) {
+            result.pools.push_back(pack_in_pages(problem, members.of(pool), pool, page, objective,
+                                                 result.offset, control, share, phases, pack));
             continue;
         }
         if (takes_few) {

@@ -425,8 +425,9 @@ SUBLET_DECL void positioned_clocks::lower(placement& placed, placement::objectiv
         bool const can_be_lower =
             pool.status == placement::outcome::feasible || pool.status == placement::outcome::limit;
         pool_limits const its = limits_of(problem, p);
-        if (its.largest_block != no_limit || !its.reserved.empty() || its.page != 1) {
-            how.bounds.push_back(no_limit); // no borders there, no ranges and no pages
+        bool const has_banks = its.bank != 1 && !problem.apart.empty();
+        if (its.largest_block != no_limit || !its.reserved.empty() || its.page != 1 || has_banks) {
+            how.bounds.push_back(no_limit); // no borders there, no ranges, no pages and no banks
             continue;
         }
         byte_count const goal =

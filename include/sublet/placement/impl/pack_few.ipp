@@ -209,7 +209,8 @@ SUBLET_COLD_DECL bool place_few(placement_problem const& problem, placement::obj
     std::size_t const pools = larger(problem.pools.size(), std::size_t{last} + 1);
     if (pools > most_pools) return false;
     for (pool_limits const& limits : problem.pools)
-        if (limits.guard != 0 || limits.page != 1 || !limits.reserved.empty()) return false;
+        if (limits.guard != 0 || limits.page != 1 || limits.bank != 1 || !limits.reserved.empty())
+            return false;
     result.offset.assign(buffers, no_offset);
     result.pools.resize(pools);
     for (pool_id pool = 0; pool != pools; ++pool) {

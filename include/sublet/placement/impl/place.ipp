@@ -140,6 +140,7 @@ SUBLET_DECL placement place(placement_problem const& problem, place_options cons
     control.begin(2); // at most half of the time
     pool_assignment const chosen = choose_pools(problem, budgets, control);
     placement_problem fixed{problem.buffers, problem.pools, problem.gaps, problem.colocated};
+    fixed.apart = problem.apart;
     for (buffer_id b = 0; b != buffers; ++b) fixed.buffers[b].pool = chosen.pool_of[b];
     placement result = place_fixed(fixed, previous, keep, budgets, control);
     if (result.status == placement::outcome::infeasible)
@@ -244,6 +245,7 @@ namespace sublet {
 SUBLET_DECL placement place(placement_problem const& problem, place_options const& options)
 {
     detail::expect_listed_pools(problem);
+    detail::expect_apart(problem);
     detail::pack_options budgets = detail::budgets_of(options);
     if (problem.period != 0) return detail::place(detail::one_round_of(problem), options, budgets);
     if (detail::is_plain(options)) {

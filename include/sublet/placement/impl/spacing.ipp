@@ -21,6 +21,17 @@ SUBLET_DECL bool has_spacing(placement_problem const& problem) noexcept
     return false;
 }
 
+/// Whether pins keep two buffers in different banks.
+SUBLET_COLD_DECL bool are_apart_by_pins(placement_problem::buffer const& a,
+                                        placement_problem::buffer const& b, byte_count bank)
+{
+    constexpr byte_count too_large = byte_count{1} << 62;
+    if (a.pinned == no_offset || b.pinned == no_offset) return false;
+    if (larger(a.pinned, b.pinned) >= too_large || larger(a.size, b.size) >= too_large) return false;
+    return (a.pinned + a.size - 1) / bank < b.pinned / bank ||
+           (b.pinned + b.size - 1) / bank < a.pinned / bank;
+}
+
 SUBLET_COLD_DECL placement_problem spaced(placement_problem const& problem)
 {
     constexpr byte_count too_large = byte_count{1} << 62;
@@ -34,6 +45,11 @@ SUBLET_COLD_DECL placement_problem spaced(placement_problem const& problem)
             if (range.first < range.second) range.second = with_guard(range.second, limits.guard);
         limits.guard = 0;
     }
+    std::erase_if(result.apart, [&problem](auto const& pair) { // a guard has no bytes in any bank
+        placement_problem::buffer const &a = problem.buffers[pair.first], &b = problem.buffers[pair.second];
+        byte_count const bank = limits_of(problem, a.pool).bank;
+        return a.pool == b.pool && bank != 0 && are_apart_by_pins(a, b, bank);
+    });
     for (placement_problem::gap& gap : result.gaps)
         if (gap.buffer < problem.buffers.size() && gap.begin < gap.end && gap.end < too_large)
             gap.end += limits_of(problem, problem.buffers[gap.buffer].pool).guard;
@@ -193,63 +209,122 @@ SUBLET_COLD_DECL void packed_around::take(placement_problem const& problem, plac
 
 // --- pages -----------------------------------------------------------------------------------------------
 
-SUBLET_DECL bool has_pages(placement_problem const& problem, pool_id pool)
+/// By buffer: the first of what is colocated with it in the pool, itself if there is nothing.
+SUBLET_COLD_DECL table<buffer_id, buffer_id> leaders_of(placement_problem const& problem, pool_id pool)
 {
-    pool_limits const limits = limits_of(problem, pool);
-    SUBLET_EXPECTS(limits.page != 0, "sublet: the pages of pool % have 0 bytes", pool);
-    if (limits.page == 1) return false;
-    SUBLET_EXPECTS(limits.largest_block == no_limit && limits.reserved.empty(),
-                   "sublet: pool % has pages, and a largest block or reserved bytes: one of these, please",
-                   pool);
-    buffer_id first = no_buffer;
-    for (buffer_id b = 0; b != problem.buffers.size(); ++b) {
-        if (problem.buffers[b].pool != pool || problem.buffers[b].size == 0) continue;
-        if (first == no_buffer) first = b;
-        if (problem.buffers[b].kind != problem.buffers[first].kind) return true;
-    }
-    return false;
-}
-
-SUBLET_COLD_DECL problem_in_pages in_pages(placement_problem const& problem, pool_id pool,
-                                           std::uint32_t spared)
-{
-    byte_count const page = limits_of(problem, pool).page;
     std::size_t const n = problem.buffers.size();
-    problem_in_pages result{problem, table<buffer_id, byte_count>(n, 0)};
-    table<buffer_id, buffer_id> leader(n); // of what is colocated
+    table<buffer_id, buffer_id> leader(n);
     for (buffer_id b = 0; b != n; ++b) leader[b] = b;
     auto find = [&leader](buffer_id b) {
         while (leader[b] != b) b = leader[b] = leader[leader[b]];
         return b;
     };
-    for (placement_problem::colocation const& c : problem.colocated) {
-        if (c.buffer >= n || c.anchor >= n || problem.buffers[c.buffer].pool != pool) continue;
-        SUBLET_EXPECTS(
-            problem.buffers[c.buffer].kind == problem.buffers[c.anchor].kind && c.distance % page == 0,
-            "sublet: buffers % and % are colocated in pool %, which has pages: they need one kind, "
-            "and a distance of whole pages",
-            c.buffer, c.anchor, pool);
-        leader[find(c.buffer)] = find(c.anchor);
+    for (placement_problem::colocation const& c : problem.colocated)
+        if (c.buffer < n && c.anchor < n && problem.buffers[c.buffer].pool == pool)
+            leader[find(c.buffer)] = find(c.anchor);
+    for (buffer_id b = 0; b != n; ++b) leader[b] = find(b);
+    return leader;
+}
+
+/// The pairs that a placement in a pool might break: both have bytes there, at one position, and no pins that
+/// keep them apart.
+SUBLET_COLD_DECL std::vector<std::pair<buffer_id, buffer_id>> open_pairs(placement_problem const& problem,
+                                                                         pool_id pool)
+{
+    std::vector<std::pair<buffer_id, buffer_id>> pairs;
+    byte_count const bank = limits_of(problem, pool).bank;
+    for (auto const& pair : problem.apart) {
+        placement_problem::buffer const &a = problem.buffers[pair.first], &b = problem.buffers[pair.second];
+        bool const are_there = a.pool == pool && b.pool == pool && a.size != 0 && b.size != 0;
+        if (!are_there || !overlaps(a.life, b.life) || are_apart_by_pins(a, b, bank)) continue;
+        pairs.push_back(pair);
     }
+    return pairs;
+}
+
+SUBLET_DECL byte_count pages_of(placement_problem const& problem, pool_id pool)
+{
+    pool_limits const limits = limits_of(problem, pool);
+    SUBLET_EXPECTS(limits.page != 0, "sublet: the pages of pool % have 0 bytes", pool);
+    SUBLET_EXPECTS(limits.bank != 0, "sublet: the banks of pool % have 0 bytes", pool);
+    bool const has_banks = limits.bank != 1 && !problem.apart.empty() && !open_pairs(problem, pool).empty();
+    if (limits.page == 1 && !has_banks) return 1;
+    SUBLET_EXPECTS(limits.page == 1 || !has_banks, "sublet: pool % has pages and banks: one of these, please",
+                   pool);
+    SUBLET_EXPECTS(limits.largest_block == no_limit && limits.reserved.empty(),
+                   "sublet: pool % has %, and a largest block or reserved bytes: one of these, please", pool,
+                   has_banks ? "banks" : "pages");
+    if (has_banks) return limits.bank;
+    buffer_id first = no_buffer;
+    for (buffer_id b = 0; b != problem.buffers.size(); ++b) {
+        if (problem.buffers[b].pool != pool || problem.buffers[b].size == 0) continue;
+        if (first == no_buffer) first = b;
+        if (problem.buffers[b].kind != problem.buffers[first].kind) return limits.page;
+    }
+    return 1;
+}
+
+SUBLET_COLD_DECL void expect_apart(placement_problem const& problem)
+{
+    constexpr byte_count too_large = byte_count{1} << 62;
+    if (problem.apart.empty()) return;
+    std::size_t const n = problem.buffers.size();
+    table<buffer_id, unsigned char> may_choose(n, 0);
+    for (placement_problem::choice const& c : problem.choices)
+        if (c.buffer < n) may_choose[c.buffer] = 1;
+    for (auto const& pair : problem.apart) {
+        buffer_id const a = pair.first, b = pair.second;
+        SUBLET_EXPECTS(a < n && b < n, "sublet: buffers % and % are kept apart, but there are only % buffers",
+                       a, b, n);
+        SUBLET_EXPECTS(a != b, "sublet: buffer % is kept apart from itself", a);
+        placement_problem::buffer const &one = problem.buffers[a], &other = problem.buffers[b];
+        SUBLET_EXPECTS(one.pool == other.pool || may_choose[a] != 0 || may_choose[b] != 0,
+                       "sublet: buffer % is in pool %, and is kept apart from buffer %, which is in pool %",
+                       a, one.pool, b, other.pool);
+        for (buffer_id its : {a, b}) {
+            placement_problem::buffer const& buffer = problem.buffers[its];
+            byte_count const bank = limits_of(problem, buffer.pool).bank;
+            SUBLET_EXPECTS(
+                bank < too_large && (buffer.size >= too_large || buffer.size <= too_large - bank),
+                "sublet: buffer % has % bytes, and whole banks of % bytes hold it only beyond 62 bits", its,
+                buffer.size, bank);
+        }
+    }
+    if (problem.colocated.empty()) return;
+    placement_problem together{.buffers = problem.buffers, .colocated = problem.colocated};
+    for (placement_problem::buffer& b : together.buffers) b.pool = 0;
+    table<buffer_id, buffer_id> const leader = leaders_of(together, 0);
+    for (auto const& pair : problem.apart)
+        SUBLET_EXPECTS(leader[pair.first] != leader[pair.second],
+                       "sublet: buffers % and % are kept apart, and are parts of one storage", pair.first,
+                       pair.second);
+}
+
+SUBLET_COLD_DECL problem_in_pages in_pages(placement_problem const& problem, pool_id pool, byte_count page,
+                                           spared_buffers const& is_spared)
+{
+    std::size_t const n = problem.buffers.size();
+    problem_in_pages result{problem, table<buffer_id, byte_count>(n, 0)};
+    table<buffer_id, buffer_id> const leader = leaders_of(problem, pool);
     auto is_padded = [&](buffer_id b) {
-        return problem.buffers[b].pool == pool && problem.buffers[b].kind != spared &&
+        return problem.buffers[b].pool == pool && is_spared[b] == 0 &&
                problem.buffers[b].size < byte_count{1} << 62;
     };
     table<buffer_id, byte_count> shift_of(n, 0); // by leader: a pin need not begin a page
     for (buffer_id b = 0; b != n; ++b)
         if (is_padded(b) && problem.buffers[b].pinned != no_offset)
-            shift_of[find(b)] = problem.buffers[b].pinned % page;
+            shift_of[leader[b]] = problem.buffers[b].pinned % page;
     auto page_begin = [page](byte_count at) { return at - at % page; };
     auto page_end = [page](byte_count at) { return align_up(at, page); };
     for (placement_problem::gap& gap : result.problem.gaps)
         if (gap.buffer < n && is_padded(gap.buffer) && gap.begin < gap.end) {
-            gap.begin = page_begin(gap.begin + shift_of[find(gap.buffer)]);
-            gap.end = page_end(gap.end + shift_of[find(gap.buffer)]);
+            gap.begin = page_begin(gap.begin + shift_of[leader[gap.buffer]]);
+            gap.end = page_end(gap.end + shift_of[leader[gap.buffer]]);
         }
     for (buffer_id b = 0; b != n; ++b) {
         if (!is_padded(b)) continue;
         placement_problem::buffer& its = result.problem.buffers[b];
-        byte_count const shift = result.shift[b] = shift_of[find(b)];
+        byte_count const shift = result.shift[b] = shift_of[leader[b]];
         if (its.pinned != no_offset) its.pinned -= shift;
         its.preferred = no_offset;
         its.alignment = shift != 0 ? page : combine_alignment(its.alignment, page);
@@ -262,42 +337,211 @@ SUBLET_COLD_DECL problem_in_pages in_pages(placement_problem const& problem, poo
                 combine_alignment(result.problem.buffers[b].alignment, limits.alignment);
     limits.alignment = 1;
     if (limits.capacity != no_limit) limits.capacity = page_end(limits.capacity);
-    limits.page = 1;
+    limits.page = limits.bank = 1;
     return result;
 }
 
-SUBLET_COLD_DECL std::vector<std::uint32_t> kinds_to_spare(placement_problem const& problem, pool_id pool)
+/// Each kind by itself; the first few if there are many.
+SUBLET_COLD_DECL std::vector<spared_buffers> kinds_to_spare(placement_problem const& problem, pool_id pool,
+                                                            byte_count page)
 {
     constexpr std::size_t most = 8;
-    byte_count const page = limits_of(problem, pool).page;
-    std::vector<sort_key> events; // {position, 0: an end, 1: a begin; buffer}
-    std::vector<std::uint32_t> kinds;
-    for (buffer_id b = 0; b != problem.buffers.size(); ++b) {
-        placement_problem::buffer const& its = problem.buffers[b];
-        if (its.pool != pool || its.size == 0) continue;
-        kinds.push_back(its.kind);
-        if (is_empty(its.life)) continue;
-        events.push_back({its.life.first, 1, b});
-        events.push_back({its.life.last, 0, b});
+    std::size_t const n = problem.buffers.size();
+    for (placement_problem::colocation const& c : problem.colocated) {
+        if (c.buffer >= n || c.anchor >= n || problem.buffers[c.buffer].pool != pool) continue;
+        SUBLET_EXPECTS(
+            problem.buffers[c.buffer].kind == problem.buffers[c.anchor].kind && c.distance % page == 0,
+            "sublet: buffers % and % are colocated in pool %, which has pages: they need one kind, "
+            "and a distance of whole pages",
+            c.buffer, c.anchor, pool);
     }
+    std::vector<std::uint32_t> kinds;
+    for (placement_problem::buffer const& its : problem.buffers)
+        if (its.pool == pool && its.size != 0) kinds.push_back(its.kind);
     sort_ascending(kinds);
     kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
     if (kinds.size() > most) kinds.resize(most);
+    std::vector<spared_buffers> choices;
+    for (std::uint32_t kind : kinds) {
+        spared_buffers& is_spared = choices.emplace_back(n, 0);
+        for (buffer_id b = 0; b != n; ++b) is_spared[b] = problem.buffers[b].kind == kind;
+    }
+    return choices;
+}
+
+/// Storage of which no two are kept apart, taken in several orders: pinned storage comes first, as it lies
+/// where it lies. The other end of each pair is in whole banks then.
+SUBLET_COLD_DECL std::vector<spared_buffers> storage_to_spare(placement_problem const& problem, pool_id pool,
+                                                              byte_count bank)
+{
+    std::size_t const n = problem.buffers.size();
+    table<buffer_id, buffer_id> const leader = leaders_of(problem, pool);
+    table<buffer_id, byte_count> unused(n, 0), pairs_of(n, 0); // by leader
+    table<buffer_id, unsigned char> is_pinned(n, 0);
+    for (buffer_id b = 0; b != n; ++b) {
+        placement_problem::buffer const& its = problem.buffers[b];
+        if (its.pool != pool || its.size >= byte_count{1} << 62) continue;
+        unused[leader[b]] += align_up(its.size, bank) - its.size;
+        if (its.pinned != no_offset) is_pinned[leader[b]] = 1;
+    }
+    std::vector<std::pair<buffer_id, buffer_id>> pairs; // of leaders
+    for (auto const& pair : open_pairs(problem, pool)) {
+        buffer_id const a = leader[pair.first], b = leader[pair.second];
+        if (a == b) continue;
+        pairs.push_back({a, b});
+        pairs.push_back({b, a});
+    }
+    sort_ascending(pairs);
+    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+    for (auto const& pair : pairs) ++pairs_of[pair.first];
+    for (placement_problem::colocation const& c : problem.colocated) {
+        if (c.buffer >= n || c.anchor >= n || pairs_of[leader[c.buffer]] == 0) continue;
+        SUBLET_EXPECTS(
+            problem.buffers[c.buffer].pool != pool || c.distance % bank == 0,
+            "sublet: buffers % and % are colocated in pool %, and kept apart from others: they need "
+            "a distance of whole banks",
+            c.buffer, c.anchor, pool);
+    }
+    std::vector<spared_buffers> choices;
+    for (bool by_pairs : {false, true}) {
+        std::vector<sort_key> order;
+        for (buffer_id b = 0; b != n; ++b) {
+            if (pairs_of[b] == 0) continue;
+            byte_count const turn = by_pairs ? pairs_of[b] : 1;
+            order.push_back({is_pinned[b] != 0 ? 0 : turn, descending(unused[b]), b});
+        }
+        sort_by_key(order);
+        spared_buffers is_taken(n, 1);
+        for (sort_key const& o : order) is_taken[buffer_id{o.id}] = 0;
+        for (sort_key const& o : order) {
+            bool is_free = true;
+            std::size_t i =
+                partition_point(pairs.size(), [&](std::size_t k) { return pairs[k].first >= o.id; });
+            for (; i != pairs.size() && pairs[i].first == o.id; ++i)
+                is_free = is_free && is_taken[pairs[i].second] == 0;
+            is_taken[buffer_id{o.id}] = is_free;
+        }
+        spared_buffers& is_spared = choices.emplace_back(n, 0);
+        for (buffer_id b = 0; b != n; ++b) is_spared[b] = is_taken[leader[b]];
+    }
+    if (choices[0] == choices[1]) choices.pop_back();
+    return choices;
+}
+
+SUBLET_COLD_DECL bank_regions regions_of(placement_problem const& problem, pool_id pool)
+{
+    std::size_t const n = problem.buffers.size();
+    pool_limits const limits = limits_of(problem, pool);
+    bank_regions result{.of = table<buffer_id, std::uint32_t>(n, 0)};
+    if (limits.page != 1) return result;
+    result.unit = limits.bank;
+    auto takes = [&unit = result.unit](byte_count alignment) { // one is a multiple of the other
+        bool const is_larger = alignment > unit;
+        if (is_larger ? alignment % unit != 0 : alignment == 0 || unit % alignment != 0) return false;
+        if (is_larger) unit = alignment;
+        return true;
+    };
+    if (!takes(limits.alignment)) return result;
+    table<buffer_id, buffer_id> const leader = leaders_of(problem, pool);
+    table<buffer_id, byte_count> size(n, 0); // by leader
+    for (buffer_id b = 0; b != n; ++b) {
+        placement_problem::buffer const& its = problem.buffers[b];
+        if (its.pool != pool || its.size == 0) continue;
+        if (its.pinned != no_offset || !takes(its.alignment)) return result;
+        size[leader[b]] = larger(size[leader[b]], its.size);
+    }
+    std::vector<std::pair<buffer_id, buffer_id>> pairs; // of leaders
+    for (auto const& pair : open_pairs(problem, pool)) {
+        pairs.push_back({leader[pair.first], leader[pair.second]});
+        pairs.push_back({leader[pair.second], leader[pair.first]});
+    }
+    sort_ascending(pairs);
+    std::vector<sort_key> order;
+    for (buffer_id b = 0; b != n; ++b)
+        if (leader[b] == b) order.push_back({descending(size[b]), 0, b});
+    sort_by_key(order);
+    table<buffer_id, std::uint32_t> region(n, 0); // from 1
+    std::vector<buffer_id> taken_by;              // by region: the last that could not be there
+    for (sort_key const& o : order) {
+        buffer_id const b{o.id};
+        taken_by.resize(std::size_t{result.count} + 2, no_buffer);
+        std::size_t i = partition_point(pairs.size(), [&](std::size_t k) { return pairs[k].first >= b; });
+        for (; i != pairs.size() && pairs[i].first == b; ++i) taken_by[region[pairs[i].second]] = b;
+        std::uint32_t free = 1;
+        while (taken_by[free] == b) ++free;
+        region[b] = free;
+        result.count = larger(result.count, free);
+    }
+    for (buffer_id b = 0; b != n; ++b) result.of[b] = region[leader[b]] - 1;
+    return result;
+}
+
+SUBLET_COLD_DECL void bank_regions::stack(std::vector<byte_count> const& height,
+                                          std::vector<buffer_id> const& members,
+                                          table<buffer_id, byte_count>& offset) const
+{
+    auto unused = [&](std::size_t r) { return align_up(height[r], unit) - height[r]; };
+    std::size_t highest = 0;
+    for (std::size_t r = 1; r != height.size(); ++r)
+        if (unused(r) > unused(highest)) highest = r;
+    std::vector<byte_count> base(height.size());
+    byte_count end = 0;
+    for (std::size_t r = 0; r != height.size(); ++r)
+        if (r != highest) end = (base[r] = end) + align_up(height[r], unit);
+    base[highest] = end;
+    for (buffer_id b : members)
+        if (offset[b] != no_offset) offset[b] += base[of[b]];
+}
+
+SUBLET_COLD_DECL std::vector<spared_buffers> choices_to_spare(placement_problem const& problem, pool_id pool,
+                                                              byte_count page)
+{
+    bool const has_banks = limits_of(problem, pool).page == 1;
+    std::vector<spared_buffers> choices =
+        has_banks ? storage_to_spare(problem, pool, page) : kinds_to_spare(problem, pool, page);
+    std::vector<sort_key> events; // {position, 0: an end, 1: a begin; buffer}
+    for (buffer_id b = 0; b != problem.buffers.size(); ++b) {
+        placement_problem::buffer const& its = problem.buffers[b];
+        if (its.pool != pool || its.size == 0 || is_empty(its.life)) continue;
+        events.push_back({its.life.first, 1, b});
+        events.push_back({its.life.last, 0, b});
+    }
     sort_by_key(events);
     std::vector<sort_key> by_peak;
-    for (std::uint32_t kind : kinds) {
+    for (std::uint32_t i = 0; i != choices.size(); ++i) {
         byte_count live = 0, peak = 0;
         for (sort_key const& e : events) {
-            placement_problem::buffer const& its = problem.buffers[buffer_id{e.id}];
-            byte_count const bytes = its.kind == kind ? its.size : align_up(its.size, page);
+            buffer_id const b{e.id};
+            byte_count const size = problem.buffers[b].size;
+            byte_count const bytes = choices[i][b] != 0 ? size : align_up(size, page);
             live = e.tie == 0 ? live - bytes : checked_add(live, bytes);
             peak = larger(peak, live);
         }
-        by_peak.push_back({peak, 0, kind});
+        by_peak.push_back({peak, 0, i});
     }
     sort_by_key(by_peak);
-    for (std::size_t i = 0; i != kinds.size(); ++i) kinds[i] = by_peak[i].id;
-    return kinds;
+    std::vector<spared_buffers> sorted;
+    for (sort_key const& its : by_peak) sorted.push_back(std::move(choices[its.id]));
+    return sorted;
+}
+
+SUBLET_COLD_DECL void refuse_pins(placement_problem const& problem, pool_id pool)
+{
+    bool const has_banks = limits_of(problem, pool).page == 1;
+    SUBLET_EXPECTS(has_banks,
+                   "sublet: in pool %, which has pages, buffers of several kinds are pinned so that no kind "
+                   "can be kept in whole pages",
+                   pool);
+    table<buffer_id, buffer_id> const leader = leaders_of(problem, pool);
+    table<buffer_id, unsigned char> is_pinned(problem.buffers.size(), 0); // by leader
+    for (buffer_id b = 0; b != problem.buffers.size(); ++b)
+        if (problem.buffers[b].pinned != no_offset) is_pinned[leader[b]] = 1;
+    for (auto const& pair : open_pairs(problem, pool))
+        SUBLET_EXPECTS(
+            is_pinned[leader[pair.first]] == 0 || is_pinned[leader[pair.second]] == 0,
+            "sublet: buffers % and % of pool % are kept apart, and neither can be in whole banks of "
+            "% bytes where it is pinned",
+            pair.first, pair.second, pool, limits_of(problem, pool).bank);
 }
 
 SUBLET_COLD_DECL byte_count top_of(placement_problem const& problem, pool_id pool,

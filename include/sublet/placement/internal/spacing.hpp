@@ -14,6 +14,8 @@
 ///                   | a |          | a |
 ///
 ///     page 4        all kinds but one begin and end at multiples of 4
+///     bank 4        of two buffers that are kept apart, one begins and ends at multiples of 4, or they are
+///                   in two regions, of which one begins at a multiple of 4 above the other
 ///     reserved      a buffer that is pinned there and lives always; only ranges below the height count
 
 #include <sublet/core/placement_problem.hpp>
@@ -88,12 +90,17 @@ struct packed_around {
 /// Nothing is packed yet.
 [[nodiscard]] packed_around begin_around(pool_limits const& limits);
 
-/// Whether there are buffers of several kinds in the pool, and it has pages.
-/// Throws: precondition_error for pages of 0 bytes, and for pages in a pool with a largest block or reserved
-///         ranges.
-[[nodiscard]] bool has_pages(placement_problem const& problem, pool_id pool);
+/// Pages of buffers of several kinds, or banks of buffers that are kept apart: those of the pool that it has
+/// to keep; 1: none.
+/// Throws: precondition_error for pages or banks of 0 bytes, for both in one pool, or one of them with a
+///         largest block or reserved ranges.
+[[nodiscard]] byte_count pages_of(placement_problem const& problem, pool_id pool);
 
-/// The problem in which all buffers of a pool but those of one kind lie in whole pages.
+/// Throws: precondition_error for pairs of buffers that do not exist, of a buffer and itself, of two pools,
+///         of parts of one storage, or with more bytes in whole banks than 62 bits hold.
+void expect_apart(placement_problem const& problem);
+
+/// The problem in which some buffers of a pool lie in whole pages or banks.
 struct problem_in_pages {
     placement_problem problem;
     table<buffer_id, byte_count> shift; ///< that a buffer begins behind the first byte of its first page
@@ -105,14 +112,41 @@ struct problem_in_pages {
     }
 };
 
-/// Requires:   as pack(); the pool has no guard.
-/// Throws:     precondition_error for colocated buffers of different kinds, or at a distance that is no
-///             multiple of a page.
-[[nodiscard]] problem_in_pages in_pages(placement_problem const& problem, pool_id pool, std::uint32_t spared);
+/// Buffers of a pool that need not lie in whole pages if all others do.
+using spared_buffers = table<buffer_id, unsigned char>;
 
-/// The kinds of a pool, that first which costs least to keep in whole pages if all others are: by the most
-/// bytes live at one position. The first few if there are many.
-[[nodiscard]] std::vector<std::uint32_t> kinds_to_spare(placement_problem const& problem, pool_id pool);
+/// Requires:   as pack(); the pool has no guard.
+[[nodiscard]] problem_in_pages in_pages(placement_problem const& problem, pool_id pool, byte_count page,
+                                        spared_buffers const& is_spared);
+
+/// What may be spared, that first which costs least: by the most bytes live at one position. With pages,
+/// those of one kind, the first few if there are many. With banks, storage of which no two are kept apart:
+/// pinned, then what would leave most bytes of its banks free, or what is in the fewest pairs.
+///
+/// Throws: precondition_error for colocated buffers of different kinds, or at a distance that is no multiple
+///         of a page, or of a bank if one of them is kept apart from others.
+[[nodiscard]] std::vector<spared_buffers> choices_to_spare(placement_problem const& problem, pool_id pool,
+                                                           byte_count page);
+
+/// A division of a pool with banks: buffers of one region are not kept apart, and each region begins at a
+/// multiple of `unit`, of whole banks and of all alignments.
+struct bank_regions {
+    table<buffer_id, std::uint32_t> of;
+    std::uint32_t count = 0; ///< 0: there are pins, or alignments without such a unit
+    byte_count unit = 1;
+
+    /// The offsets of buffers that were placed in each region by itself, with these heights: the region that
+    /// would leave most bytes of a bank free is the highest.
+    void stack(std::vector<byte_count> const& height, std::vector<buffer_id> const& members,
+               table<buffer_id, byte_count>& offset) const;
+};
+
+/// Few regions: each buffer, the largest first, is in the first one that has none of its pairs.
+[[nodiscard]] bank_regions regions_of(placement_problem const& problem, pool_id pool);
+
+/// Requires:   choices_to_spare() has none that the pins allow.
+/// Throws:     precondition_error, which names two pinned buffers if they are kept apart.
+void refuse_pins(placement_problem const& problem, pool_id pool);
 
 /// The end of the highest buffer of a pool.
 [[nodiscard]] byte_count top_of(placement_problem const& problem, pool_id pool,

@@ -78,6 +78,7 @@ public:
     void add_choice(value_id v, pool_id pool, byte_count cost) { pool_choices_.push_back({v, pool, cost}); }
     void add_carry(value_id from, value_id to) { carried_.push_back({from, to}); }
     void add_optional(step_id s) { optional_.push_back(s); }
+    void add_apart(value_id a, value_id b) { apart_.push_back({a, b}); }
 
     /// The next name_step(s, label) does not throw.
     void reserve_step_name(step_id s, std::string_view label) { step_names_.reserve_for(s, label); }
@@ -133,7 +134,8 @@ public:
                 .kind = kind_.of(size()),
                 .pool_choices = pool_choices_,
                 .carried = carried_,
-                .optional = optional_};
+                .optional = optional_,
+                .apart = apart_};
     }
 
     // Each throws precondition_error.
@@ -329,6 +331,7 @@ private:
     std::vector<plan_options::pool_choice> pool_choices_;
     std::vector<plan_options::carry> carried_;
     std::vector<step_id> optional_;
+    std::vector<std::pair<value_id, value_id>> apart_;
     said_values<value_id> alias_of_{no_value};
     said_values<pool_id> pool_{0};
     said_values<value_role> role_{value_role::intermediate};

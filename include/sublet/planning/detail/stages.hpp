@@ -26,9 +26,14 @@ std::clock_t begin_plan(planned_memory& result, snapshot const& p, program_readi
 /// Chooses the pools of buffers with choices, before any are joined in place, so that the capacities in
 /// `room` hold. The report gets the storage that is not planned, or that a view is larger than its root.
 ///
-/// Throws: as set_chosen_pools().
+/// Throws: as set_chosen_pools() and expect_apart().
 void enter_buffers(buffer_table& buffers, plan_options const& options,
                    table<pool_id, pool_limits> const& room, planned_memory& result);
+
+/// Throws: precondition_error for values that are kept apart and are one, share storage, are in two pools
+///         without a choice, have storage of their own or of unknown size, are carried, are pinned into one
+///         bank, or have more bytes in whole banks than 62 bits hold.
+void expect_apart(buffer_table const& table, plan_options const& options);
 
 /// Throws: precondition_error if a pool has reserved bytes, which `planner` does not keep free.
 void expect_no_reserved(plan_options const& options, char const* planner);

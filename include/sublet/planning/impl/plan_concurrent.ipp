@@ -8,6 +8,7 @@
 #include <sublet/analysis/internal/unclear.hpp>
 #include <sublet/checking/check_concurrent_plan.hpp>
 #include <sublet/core/internal/alignment.hpp>
+#include <sublet/core/internal/carried.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/internal/placement_outcome.hpp>
 #include <sublet/core/placement_problem.hpp>
@@ -166,6 +167,7 @@ SUBLET_DECL planned_concurrently plan_concurrent(snapshot const& p, plan_options
     detail::expect_previous(given);
     detail::expect_no_reserved(given, "plan_concurrent");
     detail::expect_no_pages(given, "plan_concurrent()");
+    detail::expect_no_apart(given, "plan_concurrent");
     SUBLET_EXPECTS(!detail::has_previous(given) ||
                        wanted.strategy != concurrent_options::strategy_kind::slots,
                    "sublet: a plan of slots does not take account of a previous plan");

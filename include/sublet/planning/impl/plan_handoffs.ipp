@@ -13,6 +13,7 @@
 #include <sublet/checking/check_schedule.hpp>
 #include <sublet/core/counterexample.hpp>
 #include <sublet/core/internal/asked_options.hpp>
+#include <sublet/core/internal/carried.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/internal/sorting.hpp>
 
@@ -398,6 +399,7 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
     detail::expect_previous(given);
     detail::expect_no_reserved(given, "plan_with_handoffs");
     detail::expect_no_pages(given, "plan_with_handoffs()");
+    detail::expect_no_apart(given, "plan_with_handoffs");
     SUBLET_EXPECTS(how.minimum_gain <= 1000, "sublet: minimum_gain is %, but at most 1000 thousandths",
                    how.minimum_gain);
     detail::expect_groups(how.groups, p.steps());

@@ -6,6 +6,7 @@
 #include <sublet/analysis/internal/unclear.hpp>
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/checking/check_plan.hpp>
+#include <sublet/core/internal/carried.hpp>
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/core/internal/placement_outcome.hpp>
 #include <sublet/core/units.hpp>
@@ -32,7 +33,10 @@ SUBLET_COLD_DECL planned_memory plan_memory(snapshot const& p, plan_options cons
     auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& options = *asked;
     detail::expect_previous(options);
-    if (detail::has_previous(options)) detail::expect_no_pages(options, "plan_memory() with a previous plan");
+    if (detail::has_previous(options)) {
+        detail::expect_no_pages(options, "plan_memory() with a previous plan");
+        detail::expect_no_apart(options, "plan_memory with a previous plan");
+    }
     planned_memory result;
     std::clock_t const begun = detail::begin_plan(result, p, program_reading::sequential);
     result.plan.order = options.order;

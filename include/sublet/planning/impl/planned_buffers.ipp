@@ -87,6 +87,10 @@ SUBLET_COLD_DECL std::optional<counterexample> list_planned(buffer_table const& 
         }
     plan.buffer_of.resize(table.buffer_of.size());
     for (value_id v = 0; v != plan.buffer_of.size(); ++v) plan.buffer_of[v] = planned[table.buffer_of[v]];
+    for (auto const& pair : table.apart) { // one buffer holds both if they are never live together
+        buffer_id const a = plan.buffer_of[pair.first], b = plan.buffer_of[pair.second];
+        if (a != no_buffer && b != no_buffer && a != b) problem.apart.push_back({a, b});
+    }
     bool has_empty = false;
     for (buffer const& b : table.buffers) has_empty = has_empty || b.is_empty_storage();
     for (value_id v = 0; v != plan.buffer_of.size() && has_empty; ++v)

@@ -79,6 +79,7 @@ SUBLET_DECL step_schedule const* schedule_curve::within_bytes(byte_count most) c
 SUBLET_DECL schedule_curve schedules(snapshot const& p, plan_options const& given, handoff_options const& how)
 {
     detail::expect_no_carried(given, "schedules");
+    detail::expect_no_apart(given, "schedules");
     auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     plan_options const& options = *asked;
     detail::asked_options const asked_durations(how, p.steps(), &handoff_options::duration);

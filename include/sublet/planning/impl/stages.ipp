@@ -39,6 +39,57 @@ SUBLET_COLD_DECL void enter_buffers(buffer_table& buffers, plan_options const& o
     set_chosen_pools(buffers, options, room);
     for (buffer& b : buffers.buffers) // kinds are of no matter without pages
         if (b.pool >= options.pools.size() || options.pools[b.pool].page == 1) b.kind = 0;
+    expect_apart(buffers, options);
+}
+
+SUBLET_COLD_DECL void expect_apart(buffer_table const& table, plan_options const& options)
+{
+    constexpr byte_count too_large = byte_count{1} << 62;
+    if (options.apart.empty()) return;
+    std::size_t const values = table.buffer_of.size();
+    sublet::table<buffer_id, unsigned char> is_carried(table.buffers.size(), 0), may_choose = is_carried;
+    for (plan_options::carry const& c : options.carried)
+        for (value_id v : {c.from, c.to})
+            if (v < values) is_carried[table.buffer_of[v]] = 1;
+    for (plan_options::pool_choice const& c : options.pool_choices) may_choose[table.buffer_of[c.value]] = 1;
+    for (auto const& pair : options.apart) {
+        value_id const v = pair.first, w = pair.second;
+        SUBLET_EXPECTS(v != w, "sublet: value % is kept apart from itself", v);
+        buffer_id const a = table.buffer_of[v], b = table.buffer_of[w];
+        SUBLET_EXPECTS(a != b,
+                       "sublet: values % and % are kept apart, and are parts of the storage of value %", v, w,
+                       table.buffers[a].root);
+        buffer const &one = table.buffers[a], &other = table.buffers[b];
+        SUBLET_EXPECTS(one.pool == other.pool || may_choose[a] != 0 || may_choose[b] != 0,
+                       "sublet: value % is in pool %, and is kept apart from value %, which is in pool %", v,
+                       one.pool, w, other.pool);
+        for (value_id its : {v, w}) {
+            buffer const& kept = table.buffers[table.buffer_of[its]];
+            value_id const from = its == v ? w : v;
+            SUBLET_EXPECTS(kept.eligible && !has_role(kept.role, value_role::external),
+                           "sublet: value % is kept apart from value %, and has storage of its own", its,
+                           from);
+            SUBLET_EXPECTS(!kept.is_unsized(),
+                           "sublet: value % is kept apart from value %, and its size is unknown", its, from);
+            SUBLET_EXPECTS(is_carried[table.buffer_of[its]] == 0,
+                           "sublet: value % is kept apart from value %, and is carried into the next round",
+                           its, from);
+        }
+        if (!one.is_planned() || !other.is_planned() || one.pool != other.pool) continue;
+        byte_count const bank = one.pool < options.pools.size() ? options.pools[one.pool].bank : 1;
+        SUBLET_EXPECTS(bank != 0, "sublet: the banks of pool % have 0 bytes", one.pool);
+        for (buffer const* its : {&one, &other})
+            SUBLET_EXPECTS(
+                bank < too_large && (its->size >= too_large || its->size <= too_large - bank),
+                "sublet: value % has % bytes, and whole banks of % bytes hold it only beyond 62 bits",
+                its->root, its->size, bank);
+        if (one.pinned == no_offset || other.pinned == no_offset || !overlaps(one.life, other.life)) continue;
+        bool const are_apart = checked_add(one.pinned, one.size - 1) / bank < other.pinned / bank ||
+                               checked_add(other.pinned, other.size - 1) / bank < one.pinned / bank;
+        SUBLET_EXPECTS(are_apart,
+                       "sublet: values % and % are kept apart, and are pinned at % and %, into one bank", v,
+                       w, one.pinned, other.pinned);
+    }
 }
 
 SUBLET_COLD_DECL void expect_no_reserved(plan_options const& options, char const* planner)

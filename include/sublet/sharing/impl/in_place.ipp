@@ -309,6 +309,8 @@ SUBLET_DECL buffer_table take_in_place(snapshot const& p, live_range_lists const
                                        table<step_id, position_id> const& position, buffer_table table)
 {
     if (p.overwrites().empty()) return table;
+    SUBLET_EXPECTS(table.apart.empty(),
+                   "sublet: take_in_place() of every path keeps no values apart in banks");
     detail::in_place_coalescer joiner(p, lives, position, table);
     for (overwrite pair : joiner.candidates()) joiner.join(pair);
     joiner.renumber();

@@ -9,10 +9,20 @@
 #include <sublet/sharing/internal/match_in_place.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
 namespace sublet::detail {
+
+SUBLET_DECL std::vector<std::uint64_t> apart_keys(buffer_table const& table)
+{
+    std::vector<std::uint64_t> keys;
+    for (auto const& pair : table.apart)
+        keys.push_back(pair_key(table.buffer_of[pair.first], table.buffer_of[pair.second]));
+    sort_ascending(keys);
+    return keys;
+}
 
 SUBLET_COLD_DECL buffer_table join_in_place(buffer_table table, std::vector<memory_plan::in_place_pair> pairs)
 {

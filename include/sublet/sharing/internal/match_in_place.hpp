@@ -33,6 +33,16 @@
 
 namespace sublet::detail {
 
+/// One number for two buffers, in whatever order.
+[[nodiscard]] constexpr std::uint64_t pair_key(buffer_id a, buffer_id b) noexcept
+{
+    return std::uint64_t{larger(a, b)} << 32 | smaller(a, b);
+}
+
+/// The pairs of buffers that are kept apart, ascending: both live at the step, so neither is written over the
+/// other.
+[[nodiscard]] std::vector<std::uint64_t> apart_keys(buffer_table const& table);
+
 /// The pairs to take, by step, those of a step in the order of their declaration.
 ///
 /// Without `only_equal_sizes` an operand may be larger than the result; other buffers may use the rest from
@@ -42,9 +52,9 @@ namespace sublet::detail {
 ///             writing over it saves bytes. begins(b, step): nothing touches it before the step writes.
 /// Ensures:    a pair may be taken if the step uses the input, defines the output and touches the input's
 ///             buffer in no other way; that buffer is free, and neither output nor pinned; the output's
-///             buffer begins here, is no input and not pinned; both are planned, of one pool, and fit, and
-///             both values begin at the same byte of their roots. An
-///             input and an output are each in at most one pair taken; the outputs taken have the largest
+///             buffer begins here, is no input and not pinned; both are planned, of one pool, and fit, are
+///             not kept apart, and both values begin at the same byte of their roots. An input
+///             and an output are each in at most one pair taken; the outputs taken have the largest
 ///             sum of bytes. Among several inputs an output gets the smallest, of equal ones the one that is
 ///             declared first.
 /// Complexity: O(values + touches + pairs) time, and match_overwrites() for each step; O(values) memory. Each
@@ -66,6 +76,7 @@ match_in_place(snapshot const& p, buffer_table const& table, IsFree is_free, Beg
     std::vector<overwrite_pair> buffers_of; // of `allowed`
     std::vector<sort_key> taken;            // {pair}
     auto const pairs = p.overwrites();      // by step
+    std::vector<std::uint64_t> const apart = apart_keys(table);
     matched.reserve(pairs.size());
     for (std::uint32_t i = 0; i != pairs.size();) {
         step_id const s = pairs[i].step;
@@ -86,6 +97,7 @@ match_in_place(snapshot const& p, buffer_table const& table, IsFree is_free, Beg
             if (has_role(in.role, value_role::output) || has_role(out.role, value_role::input)) continue;
             if (!in.is_planned() || !out.is_planned() || in.pool != out.pool) continue;
             if (in.kind != out.kind) continue; // no page is of both
+            if (is_listed(apart, pair_key(from, to))) continue;
             if (in.size < out.size || (only_equal_sizes && in.size != out.size)) continue;
             if (in.pinned != no_offset || out.pinned != no_offset) continue;
             if (!table.offset_in_root.empty() && // the result would begin elsewhere
