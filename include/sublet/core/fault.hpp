@@ -80,16 +80,16 @@ enum class fault : std::uint8_t {
                 ///< is wrong; if schedule has two steps, it leads from the first to the second
     order_left_out, ///< waiting: the last step of schedule waits for the first by way of `step` alone, which
                     ///< may be left out
-    unordered,      ///< waiting: position, which touches other, does not wait for position `earlier`, which
-    ///< touches value; both need bytes [begin, end) of pool, or those of their class if that is
-    ///< empty. No value: an edge or a hand-off requires it
+    unordered,  ///< waiting: position, which touches other, does not wait for position `earlier`, which
+                ///< touches value; both need bytes [begin, end) of pool, or those of their class if that is
+                ///< empty. No value: an edge or a hand-off requires it
 
     too_early,   ///< timing: step starts at `start`, before other, for which it waits, ends at `end`
     busy_worker, ///< timing: step starts at `start` on worker `of`, which runs other until `end`; no other:
                  ///< there are only `end` workers
     over_group,  ///< timing: step begins a section of group `of` at `start`, where `end` others run, of at
-    ///< most `most`. With other: no order was found that keeps the group, and in the one that was
-    ///< tried step begins a section before that of other has ended
+                ///< most `most`. With other: no order was found that keeps the group, and in the one that was
+                ///< tried step begins a section before that of other has ended
 
     unlike_capture, ///< view: value_in_tree, which a body captures, is other_in_tree, but `fact` is `end` of
                     ///< the one and `needed` of the other; value and other only have their names
