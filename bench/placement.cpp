@@ -499,13 +499,14 @@ void run_drawn(std::string const& family, arguments args, Draw draw)
 /// Nanoseconds of processor time and allocations of a call, for small inputs.
 void run_few(arguments const& args)
 {
-    auto run = [&args](char const* call, unsigned n, auto work) {
+    unsigned const runs = std::max(args.few, 1u);
+    auto run = [runs](char const* call, unsigned n, auto work) {
         std::size_t const before = allocations;
         std::clock_t const begun = std::clock();
-        for (unsigned i = 0; i != args.few; ++i) work();
+        for (unsigned i = 0; i != runs; ++i) work();
         double const seconds = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
-        std::printf("few/%-4u %-12s ns=%.0f allocations=%zu\n", n, call, 1e9 * seconds / args.few,
-                    (allocations - before) / args.few);
+        std::printf("few/%-4u %-12s ns=%.0f allocations=%zu\n", n, call, 1e9 * seconds / runs,
+                    (allocations - before) / runs);
     };
     for (unsigned n : {10u, 20u, 50u, 100u}) {
         if (args.limit != 0 && args.limit != n && !args.smoke) continue;

@@ -107,7 +107,7 @@ drawn_frame draw_frame(random_source& random)
     };
     std::vector<int> there; // no views
     for (unsigned i = random.below(3); i-- != 0;)
-        there.push_back(new_value(8 * (1 + random.below(8)), value_role::input));
+        there.push_back(new_value(byte_count{8} * (1 + random.below(8)), value_role::input));
     unsigned const steps = 3 + random.below(12);
     for (unsigned s = 0; s != steps; ++s) {
         drawn_frame::step one;
@@ -125,7 +125,7 @@ drawn_frame draw_frame(random_source& random)
         }
         for (unsigned i = random.below(3); i-- != 0;) {
             bool const is_output = random.below(8) == 0;
-            one.makes.push_back(new_value(8 * (1 + random.below(8)),
+            one.makes.push_back(new_value(byte_count{8} * (1 + random.below(8)),
                                           is_output ? value_role::output : value_role::intermediate));
         }
         if (!one.reads.empty() && !one.makes.empty() && random.below(2) == 0)
