@@ -208,11 +208,15 @@ function why_here(model, row) {
 const carried_by = (model, row, end) =>
     (model.plan.carried || []).find(one => model.buffer_of[one[end]] === model.buffer_of[row]);
 const quoted = value => "“" + (name_of(value) || "unnamed") + "”";
-function left_text(model, row) {
+function left_text(model, row)
+{
     const its = carried_by(model, row, 0);
-    return its ? "finds " + quoted(its[2]) + " in " + quoted(its[3]) + (its[4] ? ", which lies here then" : "") : "";
+    return its ? "finds " + quoted(its[2]) + " in " + quoted(its[3]) +
+                     (its[4] ? ", which lies here then" : "")
+               : "";
 }
-function found_text(model, row) {
+function found_text(model, row)
+{
     const its = carried_by(model, row, 1);
     return its ? "left " + quoted(its[3]) + " in " + quoted(its[2]) + (its[4] ? ", which lay here" : "") : "";
 }
