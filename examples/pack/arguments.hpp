@@ -25,6 +25,7 @@ inline constexpr char usage[] =
     "usage: pack --capacity=BYTES|--minimize --input=FILE [--output=FILE] [--format=NAME] [--pins=FILE]\n"
     "            [--time-limit=TIME] [--threads=N] [--seed=N] [--svg=FILE] [--html=FILE [--before]]\n"
     "            [--trace=FILE] [--period=N] [--quiet]\n"
+    "       pack --penalties=FILE [--time-limit=TIME] [--threads=N] [--seed=N]\n"
     "\n"
     "Assigns offsets to buffers with known lifetimes so that no two live buffers overlap. Takes the options\n"
     "and tables of MiniMalloc, with extensions.\n"
@@ -53,6 +54,12 @@ inline constexpr char usage[] =
     "  --trace=FILE       the same as trace events, for ui.perfetto.dev or chrome://tracing\n"
     "  --period=N         the table is one round of N positions, of which one follows another: a buffer\n"
     "                     that the next round still needs ends behind N, at most N after it begins\n"
+    "  --penalties=FILE   instead of a table: instances in which pairs of buffers pay for bytes that they\n"
+    "                     share one after the other. Prints of each what is paid, the proved bound, the "
+    "best\n"
+    "                     known cost, the height and the seconds, and then the sums. A time limit is for "
+    "each\n"
+    "                     instance\n"
     "  --quiet            print only errors\n"
     "  --validate         has no effect: every placement is checked\n"
     "  --version          print the name and the version\n"
@@ -90,7 +97,7 @@ inline constexpr char usage[] =
     "usage; 3 not decided: a limit was reached, or not all was tried; the best placement is written.\n";
 
 struct arguments {
-    std::string input, output, pins, svg, html, trace; ///< file names; empty: not requested
+    std::string input, output, pins, svg, html, trace, penalties; ///< file names; empty: not requested
     format input_format = format::csv, output_format = format::csv;
     sublet::byte_count capacity = sublet::no_limit;
     bool minimize = false;
@@ -155,6 +162,7 @@ inline arguments read_arguments(int count, char const* const* words)
         else if (name == "--html") args.html = operand();
         else if (name == "--before") args.before = true;
         else if (name == "--trace") args.trace = operand();
+        else if (name == "--penalties") args.penalties = operand();
         else if (name == "--format") input_format = output_format = read_format(name, operand());
         else if (name == "--input-format") input_format = read_format(name, operand());
         else if (name == "--output-format") output_format = read_format(name, operand());
@@ -177,6 +185,13 @@ inline arguments read_arguments(int count, char const* const* words)
         }
     }
     if (args.help || args.version) return args;
+    if (!args.penalties.empty()) {
+        if (has_capacity || args.minimize || args.before || args.period != 0 || args.quiet ||
+            !(args.input + args.output + args.pins + args.svg + args.html + args.trace).empty())
+            throw input_error(
+                "with --penalties there are only --time-limit, --threads and --seed (see --help)");
+        return args;
+    }
     if (has_capacity == args.minimize)
         throw input_error("one of --capacity and --minimize is needed (see --help)");
     if (args.input.empty()) throw input_error("no --input is given (see --help)");

@@ -10,6 +10,7 @@
 #include "draw_placement.hpp"
 #include "explain.hpp"
 #include "foreign_tables.hpp"
+#include "penalty_sets.hpp"
 #include "progress_line.hpp"
 #include "read_lifetimes.hpp"
 
@@ -136,6 +137,56 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     return is_solved ? 0 : is_infeasible ? 1 : 3;
 }
 
+int run_penalties(arguments const& args, std::ostream& out)
+{
+    std::string const text = file_contents(args.penalties);
+    auto const instances = [&] {
+        try {
+            return read_penalties(text);
+        } catch (input_error const& e) {
+            throw input_error(args.penalties + ": " + e.what());
+        }
+    }();
+    sublet::byte_count cost = 0, bound = 0, best_known = 0;
+    std::size_t proved = 0, infeasible = 0;
+    bool all_fit = true;
+    double seconds_of_all = 0;
+    for (penalty_instance const& instance : instances) {
+        auto const start = std::chrono::steady_clock::now();
+        sublet::placement const placed = sublet::place(
+            instance.problem,
+            {.time_limit = args.time_limit, .threads = args.threads, .seed = args.seed, .stop = [] {
+                 return is_interrupted != 0;
+             }});
+        double const seconds = seconds_since(start);
+        auto const minimize = sublet::placement::objective::minimize;
+        if (std::string const mistake = mistake_in(placed, instance.problem, minimize); !mistake.empty())
+            throw std::logic_error("internal error: the placement is invalid: " + mistake);
+        sublet::byte_count height = 0;
+        for (auto const& pool : placed.pools) height = std::max(height, pool.height);
+        bool const fits = placed.status <= sublet::placement::outcome::feasible;
+        all_fit = all_fit && fits;
+        proved += fits && placed.penalty == placed.penalty_bound;
+        infeasible += placed.status == sublet::placement::outcome::infeasible;
+        cost += fits ? placed.penalty : 0;
+        bound += fits ? placed.penalty_bound : 0;
+        best_known += instance.best_known.value_or(0);
+        seconds_of_all += seconds;
+        out << instance.name << ": cost " << placed.penalty << " bound " << placed.penalty_bound;
+        if (instance.best_known) out << " best_known " << *instance.best_known;
+        out << " height " << height << " seconds " << with_decimals(seconds, 3);
+        if (!fits)
+            out << (placed.status == sublet::placement::outcome::infeasible ? " nothing fits"
+                                                                            : " does not fit");
+        out << '\n';
+        out.flush();
+    }
+    out << "instances: " << instances.size() << "\nproved: " << proved << "\ninfeasible: " << infeasible
+        << "\ncost: " << cost << "\nbound: " << bound << "\nbest_known: " << best_known
+        << "\nseconds: " << with_decimals(seconds_of_all, 3) << '\n';
+    return all_fit ? 0 : 3;
+}
+
 } // namespace
 
 int run_program(int count, char const* const* words, std::ostream& out, std::ostream& err)
@@ -150,6 +201,10 @@ int run_program(int count, char const* const* words, std::ostream& out, std::ost
         if (args.version) {
             out << command_line::version_of("pack");
             return 0;
+        }
+        if (!args.penalties.empty()) {
+            about = args.penalties + ": ";
+            return run_penalties(args, out);
         }
         about = args.input + ": ";
         return run(args, out, err);

@@ -415,7 +415,10 @@ TEST_CASE("each fault prints a distinct sentence with the fault and the required
                        {fault::wrong_bound, "pool 5 is given as 64"},
                        {fault::wrong_status, "(pool 5)"},
                        {fault::wrong_cost, "cost 80, and that is given as 64"},
-                       {fault::wrong_movement, "80 bytes have moved, and they are given as 64"}}) {
+                       {fault::wrong_movement, "80 bytes have moved, and they are given as 64"},
+                       {fault::not_apart, "buffers 3 and 7 share bytes [40, 80) of pool 5, and a penalty"},
+                       {fault::wrong_penalty, "the penalties of pool 5 are 80, and given as 64"},
+                       {fault::wrong_penalty_bound, "of pool 5 is given as 64, and at most 80 is right"}}) {
         std::string const text = printed(counterexample{e.what, shown});
         CAPTURE(text);
         CHECK(text.find(e.words) != std::string::npos);

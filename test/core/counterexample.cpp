@@ -150,6 +150,9 @@ counterexample example_of(fault what, bool of_buffers = false)
     case fault::wrong_bound:
     case fault::wrong_status:
     case fault::wrong_cost:
+    case fault::not_apart:
+    case fault::wrong_penalty:
+    case fault::wrong_penalty_bound:
     case fault::wrong_movement: return {what, buffers};
     case fault::wrong_proof: return {what, is::proof{5, 80, 64, "has a row of only %"}};
     case fault::wrong_peak: return {what, is::proof{5, 80, 64, "begins at position %"}};
@@ -207,22 +210,25 @@ TEST_CASE("each fault prints a distinct sentence with the value and the bound")
         CAPTURE(text);
         CHECK(sentences.insert(text).second);
         CHECK(text.find('%') == std::string::npos);
-        bool const is_of_all =
-            is_one_of(what, {fault::foreign_plan, fault::foreign_placement, fault::over_capacity,
-                             fault::over_budget, fault::over_time, fault::cycle, fault::leads_back,
-                             fault::wrong_height, fault::wrong_blocks, fault::wrong_bound,
-                             fault::wrong_status, fault::wrong_cost, fault::wrong_movement,
-                             fault::wrong_proof, fault::wrong_peak, fault::not_checkable, fault::leaked});
+        bool const is_of_all = is_one_of(
+            what, {fault::foreign_plan, fault::foreign_placement, fault::over_capacity, fault::over_budget,
+                   fault::over_time, fault::cycle, fault::leads_back, fault::wrong_height,
+                   fault::wrong_blocks, fault::wrong_bound, fault::wrong_status, fault::wrong_cost,
+                   fault::wrong_movement, fault::wrong_penalty, fault::wrong_penalty_bound,
+                   fault::wrong_proof, fault::wrong_peak, fault::not_checkable, fault::leaked});
         CHECK((is_of_all || text.find("3") != std::string::npos));
-        bool const has_bound =
-            is_one_of(what, {fault::misaligned,     fault::off_pin,        fault::over_capacity,
-                             fault::over_budget,    fault::over_time,      fault::unlisted_pool,
-                             fault::over_block,     fault::unlike_root,    fault::oversized_view,
-                             fault::misplaced_view, fault::unlike_capture, fault::unlike_binding,
-                             fault::not_colocated,  fault::wrong_height,   fault::wrong_blocks,
-                             fault::wrong_bound,    fault::wrong_cost,     fault::wrong_movement,
-                             fault::wrong_proof,    fault::wrong_peak}) ||
-            (what == fault::outside_arena && why.as<counterexample::place>() != nullptr);
+        bool const has_bound = is_one_of(what, {fault::misaligned,     fault::off_pin,
+                                                fault::over_capacity,  fault::over_budget,
+                                                fault::over_time,      fault::unlisted_pool,
+                                                fault::over_block,     fault::unlike_root,
+                                                fault::oversized_view, fault::misplaced_view,
+                                                fault::unlike_capture, fault::unlike_binding,
+                                                fault::not_colocated,  fault::wrong_height,
+                                                fault::wrong_blocks,   fault::wrong_bound,
+                                                fault::wrong_cost,     fault::wrong_movement,
+                                                fault::wrong_penalty,  fault::wrong_penalty_bound,
+                                                fault::wrong_proof,    fault::wrong_peak}) ||
+                               (what == fault::outside_arena && why.as<counterexample::place>() != nullptr);
         CHECK((!has_bound || text.find("64") != std::string::npos));
     }
     CHECK(sentences.size() == all_examples().size());

@@ -34,14 +34,17 @@ namespace sublet {
 ///             its choices; by buffer, an offset that is missing, needless, misaligned or off its pin; by
 ///             buffer, a violated colocation; by part, a reserved range; the first position at which two
 ///             buffers share bytes, or are closer than a guard (with clocks of several threads the first byte
-///             that two unordered ones share); by buffer, a page with another kind; by listed pair, a bank
-///             with bytes of both; by pool, its height and blocks; by pool, its bound; status, cost,
-///             movement. In a pool that cannot be or was not filled, all buffers may be unplaced.
-/// Complexity: O((n + k) log (n + k)) time, O(n + k) memory, n = buffers, k = gaps, colocations and choices;
-///             with clocks of several threads also O(threads) time for each pair that shares bytes.
-/// Throws:     precondition_error if a gap, a colocation, a choice or a pair names no buffer, a pair two
-///             parts of one storage, a buffer lives longer than a period or begins behind it, sums exceed 64
-///             bits, or clocks are not those of the buffers.
+///             that two unordered ones share); the first penalty without limit on buffers that share bytes;
+///             by buffer, a page with another kind; by listed pair, a bank with bytes of both; by pool, its
+///             height and blocks; by pool, what its buffers pay and the bound on that (its proof is not
+///             checked); by pool, its bound; status, cost, movement. In a pool that cannot be or was not
+///             filled, all buffers may be unplaced.
+/// Complexity: O((n + k) log (n + k)) time, O(n + k) memory, n = buffers, k = gaps, colocations, choices and
+///             penalties; with clocks of several threads also O(threads) time for each pair that shares
+///             bytes.
+/// Throws:     precondition_error if a gap, a colocation, a choice, a pair or a penalty names no buffer, a
+///             pair two parts of one storage, a buffer lives longer than a period or begins behind it, sums
+///             exceed 64 bits, or clocks are not those of the buffers.
 [[nodiscard]] verdict check_placement(placement_problem const& problem, placement const& placed,
                                       placement::question const& question = {});
 

@@ -111,9 +111,13 @@ enum class fault : std::uint8_t {
     wrong_status,   ///< buffers: the status contradicts heights, bounds and capacities (of pool)
     wrong_cost,     ///< buffers: the chosen or the cheapest pools cost end, not `needed`
     wrong_movement, ///< buffers: end bytes moved, not `needed`
-    wrong_proof,    ///< proof: `text` says why; `found` contradicts the proof
-    wrong_peak,     ///< proof: the first position with the most live bytes is `found`, not the given one
-    not_checkable,  ///< proof: too many groups, or a bound that the caller gave
+    not_apart,      ///< buffers: buffer and other share bytes [begin, end) of pool, and a penalty forbids it
+    wrong_penalty,  ///< buffers: those of pool, or with a begin of `no_offset` of all, pay end, not `needed`
+    wrong_penalty_bound, ///< buffers: the bound on what pool, or all as before, pay is `needed`, and should
+                         ///< be end, or at most that
+    wrong_proof,         ///< proof: `text` says why; `found` contradicts the proof
+    wrong_peak,          ///< proof: the first position with the most live bytes is `found`, not the given one
+    not_checkable,       ///< proof: too many groups, or a bound that the caller gave
 
     other_shape,       ///< renaming: nodes, edges, steps or kinds of touches differ: no renaming
     other_read,        ///< renaming: a use reads another def

@@ -99,6 +99,15 @@ struct placement_problem {
         byte_count cost = 0;          ///< what is added up, in any unit
     };
 
+    /// Two buffers of one pool that share a byte pay `cost`, though they are never live together: a reuse of
+    /// bytes that makes something wait. Within the capacity, the sum of what is paid is the least that is
+    /// found, and then the height. Several penalties of two buffers add up.
+    struct penalty {
+        buffer_id buffer = no_buffer; ///< one of them
+        buffer_id other = no_buffer;  ///< the other one
+        byte_count cost = 0;          ///< in any unit; `no_limit`: they never share a byte
+    };
+
     /// Vector clocks instead of live ranges. A buffer with an end equal to its begin needs no bytes.
     struct clock_table {
         std::uint32_t threads = 0; ///< 0: there are none, and `life` counts; otherwise `life` is ignored
@@ -119,6 +128,9 @@ struct placement_problem {
     /// Pairs of one pool, in any order: while both are live they have no bytes in one bank of the pool
     /// (pool_limits::bank). Parts of one storage are in no pair.
     std::vector<std::pair<buffer_id, buffer_id>> apart = {};
+    /// In any order. Not together with clocks, choices, colocations, windows, a period, or old places; nor in
+    /// a pool with a largest block, a guard, reserved ranges or pages, or with pairs that are kept apart.
+    std::vector<placement_problem::penalty> penalties = {};
 };
 
 // --- result ----------------------------------------------------------------------------------------------
@@ -130,6 +142,9 @@ struct placement_problem {
 ///     limit        does not fit, and infeasibility is not proved: the budget ended, or windows let buffers
 ///                  be threaded through each other (problem.hpp)
 ///     infeasible   the proved bound exceeds the capacity: nothing fits
+///
+/// A pool that penalties name is optimal if what is paid is the proved bound on that, and otherwise feasible
+/// if it fits: whether its height is the least for what is paid is not proved.
 ///
 /// The result of place() converts to false with the last two: the error names the first such pool, and what
 /// does not fit. The offsets are then those of the lowest placement found, unless pins or parts contradict
@@ -186,6 +201,8 @@ struct placement : verdict {
         placement::proof proof = {};                             ///< of the lower bound
         placement::outcome status = placement::outcome::optimal; ///< how good it is
         std::vector<memory_plan::block> blocks = {}; ///< ascending, if the pool has a largest block
+        byte_count penalty = 0;                      ///< what its buffers pay
+        byte_count penalty_bound = 0; ///< proved: they pay no less within the capacity; 0 if they do not fit
     };
 
     table<buffer_id, byte_count> offset = {};          ///< `no_offset` if it needs no bytes, or has no place
@@ -195,6 +212,8 @@ struct placement : verdict {
     pool_id pool = 0;                                        ///< the first with that status
     byte_count cost = 0;                                     ///< of the chosen pools
     byte_count cost_bound = 0;                               ///< with every buffer in its cheapest pool
+    byte_count penalty = 0;                                  ///< the sum over all pools
+    byte_count penalty_bound = 0;                            ///< likewise
     byte_count moved_bytes = 0; ///< relative to the previous placement, if one was given
     bool is_cut_short = false;  ///< place_concurrently(): the visits ended before all orders were tried
     bool is_timed_out = false;  ///< a time limit or a stop request may have changed the result

@@ -9,6 +9,7 @@
 ///     auto r = sublet::place(problem, {.previous = q.offset});              // moves few bytes
 ///     auto t = sublet::place({.buffers = buffers, .clocks = clocks});       // several threads
 ///     auto u = sublet::place({.buffers = buffers, .period = 60});           // one round after another
+///     auto v = sublet::place({.buffers = buffers, .penalties = pairs});     // reuse that costs something
 ///     auto bases = sublet::place(plan, {sublet::no_offset, 4096});          // its pools, in one memory
 ///
 ///     choices of pools? ─► choose_pools()        a previous placement? ─► replan(), otherwise pack()
@@ -66,6 +67,9 @@ placement place(placement_problem const& problem, place_options const& options, 
 ///             most bytes live at one position of a round; positions of the result are below the period.
 ///             A pool with a largest block lies in blocks, at the lowest end that is found, and has as few
 ///             of them as there are for that end.
+///             With penalties the sum of what is paid is the least that is found within the capacities, and
+///             its bound is proved; then the height is as low as is found. A pool that penalties name is
+///             optimal if it pays the bound.
 ///             With a guard, two buffers of a pool that are live together are as many bytes apart at all
 ///             positions, and so are bounds; a listener hears of heights with one behind the last buffer.
 ///             Stopped, by time or request, before a first placement is complete, the buffers that have no
@@ -74,12 +78,15 @@ placement place(placement_problem const& problem, place_options const& options, 
 ///             clocks n is the number of pairs that conflict, and finding them is O(buffers^2 threads). With
 ///             a time limit, each pool gets its share of the time. Reading the problem, the lower bound,
 ///             stacking the rest and dividing a pool into blocks are not stopped: O(n log n), but for blocks
-///             and clocks. All else asks for a stop within some 10,000 steps for up to 2000 buffers, and
-///             some 100,000 for more.
+///             and clocks. With penalties finding the pairs that are live together is O(pairs), not stopped
+///             either. All else asks for a stop within some 10,000 steps for up to 2000 buffers, and some
+///             100,000 for more.
 /// Throws:     precondition_error for an alignment of 0, a size of `no_size`, where sums of bytes exceed
 ///             64 bits, for clocks that are not one begin and one later end for each buffer and thread, that
 ///             come with gaps, colocations or a period, or with many more than 16 million pairs that
-///             conflict, for a buffer that lives longer than a period or begins behind it, where
+///             conflict, for penalties that come with what placement_problem.hpp excludes, that name one
+///             buffer twice, two pools or what two pins contradict, or in a pool with more than 4 million
+///             pairs, for a buffer that lives longer than a period or begins behind it, where
 ///             choose_pools() or replan() do, for a buffer or a choice in a pool that is not listed if any
 ///             is, or if a table does not have one entry per buffer; and what the listener throws.
 [[nodiscard]] placement place(placement_problem const& problem, place_options const& options = {});

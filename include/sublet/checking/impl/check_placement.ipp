@@ -41,6 +41,7 @@ public:
         if (auto fact = not_colocated()) return fact;
         if (auto fact = in_reserved()) return fact;
         if (auto fact = clocks_.threads > 1 ? shared_bytes() : clash()) return fact;
+        if (auto fact = not_apart()) return fact;
         if (auto fact = shared_page()) return fact;
         if (auto fact = shared_bank()) return fact;
         if (auto fact = wrong_height()) return fact;
@@ -240,6 +241,57 @@ private:
         return std::nullopt;
     }
 
+    /// Adds up what each penalty costs; finds the first that forbids what the placement does.
+    std::optional<counterexample> not_apart()
+    {
+        paid_.assign(placed_.pools.size(), 0);
+        has_penalties_.assign(placed_.pools.size(), 0);
+        for (placement_problem::penalty const& p : problem_.penalties) {
+            for (buffer_id b : {p.buffer, p.other})
+                SUBLET_EXPECTS(b < buffers_, "sublet: a penalty names buffer %, but there are only % buffers",
+                               b, buffers_);
+            pool_id const pool = pool_of(p.buffer);
+            if (pool != pool_of(p.other)) continue;
+            has_penalties_[pool] = 1;
+            if (!is_placed(p.buffer) || !is_placed(p.other)) continue;
+            byte_count const begin = larger(placed_.offset[p.buffer], placed_.offset[p.other]);
+            byte_count const end = smaller(placed_.offset[p.buffer] + problem_.buffers[p.buffer].size,
+                                           placed_.offset[p.other] + problem_.buffers[p.other].size);
+            if (begin >= end) continue;
+            if (p.cost == no_limit)
+                return counterexample{
+                    fault::not_apart,
+                    counterexample::buffers{
+                        .buffer = p.buffer, .other = p.other, .pool = pool, .begin = begin, .end = end}};
+            paid_[pool] = checked_add(paid_[pool], p.cost);
+        }
+        return std::nullopt;
+    }
+
+    /// What pools say that they pay, and the bounds on that: none where nothing fits.
+    std::optional<counterexample> wrong_penalty() const
+    {
+        byte_count paid = 0, bounds = 0;
+        auto refuse = [](fault what, pool_id pool, byte_count is, byte_count said, byte_count begin = 0) {
+            return counterexample{
+                what, counterexample::buffers{.pool = pool, .begin = begin, .end = is, .needed = said}};
+        };
+        for (pool_id p = 0; p != top_.size(); ++p) {
+            placement::pool_result const& pool = placed_.pools[p];
+            bool const fits = !has_unplaced_[p] && top_[p] <= limits(p).capacity;
+            if (pool.penalty != paid_[p]) return refuse(fault::wrong_penalty, p, paid_[p], pool.penalty);
+            byte_count const most = fits ? paid_[p] : 0;
+            if (pool.penalty_bound > most)
+                return refuse(fault::wrong_penalty_bound, p, most, pool.penalty_bound);
+            paid = checked_add(paid, pool.penalty);
+            bounds = checked_add(bounds, pool.penalty_bound);
+        }
+        if (placed_.penalty != paid) return refuse(fault::wrong_penalty, 0, paid, placed_.penalty, no_offset);
+        if (placed_.penalty_bound != bounds)
+            return refuse(fault::wrong_penalty_bound, 0, bounds, placed_.penalty_bound, no_offset);
+        return std::nullopt;
+    }
+
     /// All pairs of solid parts of different kinds, in pools with pages.
     std::optional<counterexample> shared_page() const
     {
@@ -382,19 +434,24 @@ private:
         return std::nullopt;
     }
 
+    /// What is to be the least of a pool that fits is proved.
+    bool is_proved(pool_id p) const
+    {
+        if (has_penalties_[p] != 0) return placed_.pools[p].penalty_bound == paid_[p];
+        return top_[p] <= placed_.pools[p].lower_bound || question_.objective == placement::objective::fit;
+    }
     placement::outcome true_status(pool_id p) const
     {
         byte_count const capacity = limits(p).capacity, proved = placed_.pools[p].proof.bytes;
         if (!has_unplaced_[p] && top_[p] <= capacity)
-            return top_[p] <= placed_.pools[p].lower_bound || question_.objective == placement::objective::fit
-                       ? placement::outcome::optimal
-                       : placement::outcome::feasible;
+            return is_proved(p) ? placement::outcome::optimal : placement::outcome::feasible;
         return proved == no_limit || proved > capacity ? placement::outcome::infeasible
                                                        : placement::outcome::limit;
     }
 
     std::optional<counterexample> find_false_claim() const
     {
+        if (auto fact = wrong_penalty()) return fact;
         counterexample::buffers fact{};
         auto refuse = [&fact](fault what, byte_count end, byte_count needed) {
             fact.end = end;
@@ -439,6 +496,8 @@ private:
     solid_parts const solid_;
     std::uint32_t const buffers_;
     byte_count cost_ = 0, least_cost_ = 0; // of the pools
+    table<pool_id, byte_count> paid_;
+    table<pool_id, unsigned char> has_penalties_;
     table<pool_id, byte_count> top_;
     table<pool_id, unsigned char> has_unplaced_;
 };

@@ -526,6 +526,19 @@ private:
         case fault::wrong_movement:
             out_ << b.end << " bytes have moved, and they are given as " << b.needed;
             return;
+        case fault::not_apart:
+            out_ << "buffers " << b.buffer << " and " << b.other << " share ";
+            bytes(b.begin, b.end, b.pool);
+            out_ << ", and a penalty without limit keeps them apart";
+            return;
+        case fault::wrong_penalty:
+        case fault::wrong_penalty_bound:
+            out_ << (why_.what == fault::wrong_penalty ? "the penalties" : "the bound on the penalties");
+            if (b.begin == no_offset) out_ << " of all pools";
+            else out_ << " of pool " << b.pool;
+            if (why_.what == fault::wrong_penalty) out_ << " are " << b.end << ", and given as " << b.needed;
+            else out_ << " is given as " << b.needed << ", and at most " << b.end << " is right";
+            return;
         case fault::too_close:
         case fault::shared_page:
         case fault::shared_bank:

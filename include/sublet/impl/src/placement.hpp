@@ -28,6 +28,9 @@
 #include <sublet/placement/impl/pack.ipp>
 #include <sublet/placement/impl/pack_few.ipp>
 #include <sublet/placement/impl/pack_shapes.ipp>
+#include <sublet/placement/impl/penalties.ipp>
+#include <sublet/placement/impl/penalty_bound.ipp>
+#include <sublet/placement/impl/penalty_search.ipp>
 #include <sublet/placement/impl/pieces.ipp>
 #include <sublet/placement/impl/place.ipp>
 #include <sublet/placement/impl/place_concurrently.ipp>

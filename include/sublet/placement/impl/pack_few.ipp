@@ -202,7 +202,7 @@ SUBLET_COLD_DECL bool place_few(placement_problem const& problem, placement::obj
     constexpr std::size_t most_pools = 8;
     std::size_t const buffers = problem.buffers.size();
     bool const is_plain = problem.clocks.threads == 0 && problem.choices.empty() && problem.gaps.empty() &&
-                          problem.colocated.empty() && problem.period == 0;
+                          problem.colocated.empty() && problem.penalties.empty() && problem.period == 0;
     if (!is_plain || buffers == 0 || buffers > most_few) return false;
     pool_id last = 0;
     for (placement_problem::buffer const& b : problem.buffers) last = larger(last, b.pool);

@@ -12,6 +12,7 @@
 #include <sublet/placement/detail/infeasible_core.hpp>
 #include <sublet/placement/detail/pack_few.hpp>
 #include <sublet/placement/detail/pack_shapes.hpp>
+#include <sublet/placement/detail/penalties.hpp>
 #include <sublet/placement/detail/proofs.hpp>
 #include <sublet/placement/detail/replan.hpp>
 #include <sublet/placement/detail/timed_control.hpp>
@@ -135,6 +136,18 @@ SUBLET_DECL placement place(placement_problem const& problem, place_options cons
     auto const previous = options.previous.tabulate(buffers, "previous");
     auto const keep = options.keep.tabulate(buffers, "keep");
     (void)step_poll(control).stops(buffers); // so that it has been asked; it stays stopped
+    if (!problem.penalties.empty()) {
+        for (buffer_id b = 0; b != buffers; ++b)
+            SUBLET_EXPECTS(previous[b] == no_offset && keep[b] == 0,
+                           "sublet: a problem has penalties, and an old place of buffer %: place() does not "
+                           "combine them",
+                           b);
+        penalised_pools const pools = place_penalised(problem, budgets, control);
+        placement result = place_fixed(pools.others, previous, keep, budgets, control);
+        pools.enter(result);
+        result.is_timed_out = control.has_stopped() && result.status != placement::outcome::optimal;
+        return result;
+    }
     if (problem.choices.empty()) return place_fixed(problem, previous, keep, budgets, control);
 
     control.begin(2); // at most half of the time
@@ -245,6 +258,7 @@ namespace sublet {
 SUBLET_DECL placement place(placement_problem const& problem, place_options const& options)
 {
     detail::expect_listed_pools(problem);
+    if (!problem.penalties.empty()) detail::expect_plain(problem);
     detail::expect_apart(problem);
     detail::pack_options budgets = detail::budgets_of(options);
     if (problem.period != 0) return detail::place(detail::one_round_of(problem), options, budgets);
