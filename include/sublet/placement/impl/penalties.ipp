@@ -53,8 +53,9 @@ SUBLET_COLD_DECL void expect_plain(placement_problem const& problem)
                    "sublet: a problem has penalties, and choices of pools: place() does not combine them");
     SUBLET_EXPECTS(problem.colocated.empty(),
                    "sublet: a problem has penalties, and colocated buffers: place() does not combine them");
-    SUBLET_EXPECTS(problem.apart.empty(),
-                   "sublet: a problem has penalties, and pairs apart in banks: place() does not combine them");
+    SUBLET_EXPECTS(
+        problem.apart.empty(),
+        "sublet: a problem has penalties, and pairs apart in banks: place() does not combine them");
     std::size_t const buffers = problem.buffers.size();
     byte_count sum = 0;
     for (placement_problem::penalty const& p : problem.penalties) {
