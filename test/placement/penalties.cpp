@@ -370,6 +370,32 @@ TEST_CASE("penalties are paid where a capacity leaves no choice, and not where i
     CHECK(printed(placed.error()) == "the buffers of pool 0 need 6 bytes and its capacity is 4");
 }
 
+TEST_CASE("buffers without bytes pay nothing")
+{
+    placement_problem problem = two_buffers();
+    problem.buffers[0].size = problem.buffers[1].size = 0;
+    placement const placed = place(problem);
+    CHECK(check_placement(problem, placed));
+    CHECK(placed.status == placement::outcome::optimal);
+    CHECK(placed.penalty == 0);
+    problem.buffers.clear();
+    problem.penalties.clear();
+    CHECK(check_placement(problem, place(problem)));
+}
+
+TEST_CASE("a pool that cannot be filled has neither a cost that counts nor a bound on it")
+{
+    placement_problem problem = two_buffers();
+    problem.buffers.push_back({{0, 1}, 1});
+    placement const placed = place(problem);
+    CHECK(placed.status == placement::outcome::infeasible);
+    CHECK(placed.penalty_bound == 0);
+    CHECK(check_placement(problem, placed));
+    CHECK(check_proof(problem, placed, 0));
+    REQUIRE(!placed);
+    CHECK(printed(placed.error()) == "the buffers of pool 0 need 5 bytes and its capacity is 4");
+}
+
 TEST_CASE("pools without penalties are placed as they are without those of others")
 {
     placement_problem problem = two_buffers();
@@ -419,6 +445,11 @@ TEST_CASE("penalties name two buffers of one pool")
     problem = two_buffers();
     problem.penalties = {{0, 1, no_limit - 2}, {0, 1, 5}};
     CHECK(why_refused(problem) == "sublet: the sum of the sizes 18446744073709551613 and 5 exceeds 64 bits");
+    problem.penalties = {{0, 1, byte_count{1} << 61}};
+    CHECK(why_refused(problem) == "sublet: the costs of penalties add up to 2305843009213693952, and with 2 "
+                                  "buffers they may to at most 1537228672809129301");
+    problem.penalties = {{0, 1, byte_count{1} << 60}};
+    CHECK(place(problem).penalty == byte_count{1} << 60);
     problem.penalties = {{0, 1, no_limit}};
     problem.buffers[0].pinned = problem.buffers[1].pinned = 0;
     CHECK(why_refused(problem) ==

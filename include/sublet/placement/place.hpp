@@ -85,8 +85,8 @@ placement place(placement_problem const& problem, place_options const& options, 
 ///             64 bits, for clocks that are not one begin and one later end for each buffer and thread, that
 ///             come with gaps, colocations or a period, or with many more than 16 million pairs that
 ///             conflict, for penalties that come with what placement_problem.hpp excludes, that name one
-///             buffer twice, two pools or what two pins contradict, or in a pool with more than 4 million
-///             pairs, for a buffer that lives longer than a period or begins behind it, where
+///             buffer twice, two pools or what two pins contradict, that add up to more than 2^62 / (buffers
+///             + 1), or in a pool with more than 4 million pairs, for a buffer that lives longer than a period or begins behind it, where
 ///             choose_pools() or replan() do, for a buffer or a choice in a pool that is not listed if any
 ///             is, or if a table does not have one entry per buffer; and what the listener throws.
 [[nodiscard]] placement place(placement_problem const& problem, place_options const& options = {});

@@ -8,7 +8,8 @@
 ///           ─► insertion ─► short search ─► bound: which pairs have to be paid? ─► long search
 ///           ─► lower, at no more cost
 ///
-/// It stops as soon as what is paid is the bound.
+/// If insertion finds nothing within the capacity, the pool is packed as if there were no penalties: that
+/// finds a start for the search, or proves that nothing fits. It stops as soon as what is paid is the bound.
 
 #include <sublet/core/placement_problem.hpp>
 #include <sublet/core/units.hpp>

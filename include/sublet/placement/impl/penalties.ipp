@@ -8,6 +8,7 @@
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/best_packing.hpp>
+#include <sublet/placement/detail/pack_shapes.hpp>
 #include <sublet/placement/detail/penalties.hpp>
 #include <sublet/placement/detail/penalty_bound.hpp>
 #include <sublet/placement/detail/penalty_search.hpp>
@@ -75,6 +76,10 @@ SUBLET_COLD_DECL void expect_plain(placement_problem const& problem)
             "sublet: buffers % and % are pinned so that they share bytes, and a penalty forbids that",
             p.buffer, p.other);
     }
+    byte_count const most = (byte_count{1} << 62) / (buffers + 1); // so that sums of one for each buffer fit
+    SUBLET_EXPECTS(sum <= most,
+                   "sublet: the costs of penalties add up to %, and with % buffers they may to at most %",
+                   sum, buffers, most);
     for (placement_problem::gap const& g : problem.gaps)
         SUBLET_EXPECTS(g.begin == g.end,
                        "sublet: a problem has penalties, and a window of buffer %: place() does not combine "
@@ -145,21 +150,26 @@ SUBLET_COLD_DECL penalty_graph graph_of(placement_problem const& problem, pool_i
 // --- pool ------------------------------------------------------------------------------------------------
 
 /// Where nothing fits: items inserted at any height up to that of a stack of all.
-SUBLET_COLD_DECL penalty_packing insert_above(penalty_graph graph, byte_count height, packing const& stacked)
+SUBLET_COLD_DECL penalty_packing insert_above(penalty_graph graph, packing const& packed,
+                                              packing const& stacked)
 {
-    graph.capacity = height;
+    graph.capacity = stacked.height;
     penalty_packing result = insert_in_orders(graph, {});
-    if (result.cost == no_limit) result = priced(graph, {stacked.origin.begin(), stacked.origin.end()});
-    else lower_items(graph, result, {});
+    if (result.cost != no_limit) lower_items(graph, result, {});
+    for (packing const* other : {&packed, &stacked}) {
+        if (other->origin.empty() || (result.cost != no_limit && other->height >= result.height)) continue;
+        penalty_packing const now = priced(graph, other->origin);
+        if (now.cost != no_limit) result = now;
+    }
     return result;
 }
 
 /// Searches for packings that cost no more, and end lower.
-SUBLET_COLD_DECL void lower_height(penalty_graph graph, byte_count bound, std::uint64_t steps,
-                                   pack_options const& options, search_control& control,
-                                   penalty_packing& best)
+SUBLET_COLD_DECL void lower_height(penalty_graph graph, byte_count bound, pack_options const& options,
+                                   search_control& control, penalty_packing& best)
 {
     constexpr int most_tries = 8;
+    std::uint64_t const steps = smaller<std::uint64_t>(options.visits, 20'000 * graph.size());
     step_poll const poll(control, best.height, bound);
     lower_items(graph, best, poll);
     byte_count failed = bound == 0 ? 0 : bound - 1; // no attempt below it
@@ -178,14 +188,31 @@ SUBLET_COLD_DECL void lower_height(penalty_graph graph, byte_count bound, std::u
     }
 }
 
-/// The best packing that is found within the capacity, or none. Three searches and the attempts to lower it
-/// share the time as 4, 2, 1 and 1.
-SUBLET_COLD_DECL penalty_packing search_pool(penalty_graph const& graph, byte_count height_bound,
-                                             std::size_t left, pack_options const& options,
-                                             search_control& control, placement::pool_result& out)
+/// A packing as if there were no penalties; it may prove that nothing fits.
+SUBLET_COLD_DECL packing pack_unpenalised(opened_pool& pool, byte_count capacity, pack_options options,
+                                          search_control& control)
 {
+    options.objective = placement::objective::fit;
+    options.improve_visits = smaller(options.improve_visits, options.visits);
+    options.nodes = smaller(options.nodes, options.visits / 400);
+    return pack_shapes(pool.shapes, pool.bound, capacity, options, control, pool.result);
+}
+
+/// The best packing that is found within the capacity, or none: then `packed` is one without penalties. Three
+/// searches and the attempts to lower it share the time as 4, 2, 1 and 1.
+SUBLET_COLD_DECL penalty_packing search_pool(penalty_graph const& graph, opened_pool& pool, std::size_t left,
+                                             pack_options const& options, search_control& control,
+                                             packing& packed)
+{
+    placement::pool_result& out = pool.result;
     control.begin(2 * left);
-    penalty_packing best = insert_in_orders(graph, step_poll(control, no_limit, height_bound));
+    penalty_packing best = insert_in_orders(graph, step_poll(control, no_limit, out.lower_bound));
+    if (best.cost == no_limit) {
+        packed = pack_unpenalised(pool, graph.capacity, options, control);
+        if (out.lower_bound > graph.capacity) return best;
+        if (packed.height <= graph.capacity) best = priced(graph, packed.origin);
+    }
+    byte_count const height_bound = out.lower_bound;
     penalty_search search(graph, options.seed, best.offset, options.improve_visits);
     std::uint64_t const steps = options.improve_visits, first = smaller<std::uint64_t>(steps / 4, 2'000'000);
     std::uint64_t done = search.run(first, 0, control, height_bound, best);
@@ -206,7 +233,7 @@ SUBLET_COLD_DECL penalty_packing search_pool(penalty_graph const& graph, byte_co
     go_on();
     control.begin(8 * left - 7);
     if (best.cost != no_limit && options.objective == placement::objective::minimize)
-        lower_height(graph, height_bound, options.visits, options, control, best);
+        lower_height(graph, height_bound, options, control, best);
     return best;
 }
 
@@ -240,11 +267,13 @@ SUBLET_COLD_DECL placement::pool_result place_pool(placement_problem const& prob
         penalty_graph graph = graph_of(problem, pool, opened.shapes);
         graph.capacity = smaller(limits.capacity, stacked.height);
         penalty_packing best;
+        packing packed;
         if (out.lower_bound <= limits.capacity)
-            best = search_pool(graph, out.lower_bound, left, options, control, out);
-        if (best.cost == no_limit) best = insert_above(graph, stacked.height, stacked);
+            best = search_pool(graph, opened, left, options, control, packed);
+        else packed = pack_unpenalised(opened, limits.capacity, options, control);
+        if (best.cost == no_limit) best = insert_above(graph, packed, stacked);
         out.height = best.height;
-        out.packings = 1;
+        ++out.packings;
         for (shape_part const& p : opened.shapes.parts) offset[p.buffer] = best.offset[p.shape];
     }
     out.penalty = paid_in(problem, pool, offset);

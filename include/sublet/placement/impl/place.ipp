@@ -64,6 +64,16 @@ SUBLET_DECL void minimize_proof(placement_problem const& problem, pool_id pool, 
         shapes, minimize_core(shapes, proof.bytes - 1, std::move(core), budgets.nodes, control).shapes);
 }
 
+/// The same for a pool, if it is proved by search.
+SUBLET_DECL void minimize_proof_of(placement_problem const& problem, pool_id pool,
+                                   pack_options const& budgets, timed_control& control,
+                                   placement::pool_result& out)
+{
+    if (out.proof.kind != placement::proof::reason::exhausted) return;
+    pool_control for_pool(control, out.height, out);
+    if (!for_pool.stop(no_limit, 0, 0)) minimize_proof(problem, pool, budgets, for_pool, out.proof);
+}
+
 SUBLET_DECL placement place_fixed(placement_problem const& problem,
                                   table<buffer_id, byte_count> const& previous,
                                   table<buffer_id, unsigned char> const& keep, pack_options const& budgets,
@@ -75,11 +85,7 @@ SUBLET_DECL placement place_fixed(placement_problem const& problem,
     placement result =
         is_new ? pack(problem, budgets, control) : replan(problem, previous, keep, budgets, control);
     for (pool_id pool = 0; pool != result.pools.size(); ++pool)
-        if (placement::pool_result& out = result.pools[pool];
-            out.proof.kind == placement::proof::reason::exhausted) {
-            pool_control for_pool(control, out.height, out);
-            if (!for_pool.stop(no_limit, 0, 0)) minimize_proof(problem, pool, budgets, for_pool, out.proof);
-        }
+        minimize_proof_of(problem, pool, budgets, control, result.pools[pool]);
     result.is_timed_out = control.has_stopped() && result.status != placement::outcome::optimal;
     return result;
 }
@@ -145,6 +151,8 @@ SUBLET_DECL placement place(placement_problem const& problem, place_options cons
         penalised_pools const pools = place_penalised(problem, budgets, control);
         placement result = place_fixed(pools.others, previous, keep, budgets, control);
         pools.enter(result);
+        for (pool_id pool : pools.pools)
+            minimize_proof_of(problem, pool, budgets, control, result.pools[pool]);
         result.is_timed_out = control.has_stopped() && result.status != placement::outcome::optimal;
         return result;
     }
