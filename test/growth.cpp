@@ -67,6 +67,23 @@ TEST_CASE("each reason is one of a call and a shape")
     }
 }
 
+TEST_CASE("a plan for every schedule of a chain of steps that may be left out grows with it")
+{
+    growth_shape const& shape = growth_shapes().front();
+    REQUIRE(std::string(shape.name) == "chain");
+    growth_call const plan{"optional", false, [](growth_input const& in) -> growth_work {
+                               plan_options options = in.options;
+                               for (step_id s = 0; s != in.program.steps(); ++s)
+                                   options.optional.push_back(s);
+                               return [&in, options] {
+                                   static_cast<void>(plan_concurrent(in.program, options)); // checks it, too
+                               };
+                           }};
+    counts const few = counted(plan, shape, 512), many = counted(plan, shape, 2048);
+    CHECK(many.blocks <= 6 * few.blocks);
+    CHECK(many.bytes <= 6 * few.bytes + 4096);
+}
+
 TEST_CASE("work and memory in the square of the steps are noticed")
 {
     growth_shape const shape = growth_shapes().front();

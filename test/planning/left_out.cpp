@@ -436,6 +436,47 @@ TEST_CASE("an order is that of the same steps")
     CHECK(fitted.plan.order == std::vector<node_id>{1, 2, 0, 3});
 }
 
+TEST_CASE("steps that share a label are told apart by what they make, else by their order")
+{
+    auto frame = [](unsigned clears, bool has_a, bool has_b = true) { // all labels are the same
+        listing<std::string> list;
+        list.facts("s", {.bytes = 8, .role = value_role::state});
+        if (has_a) list.step("op").make("a", {.bytes = 8}).optional();
+        for (; clears != 0; --clears) list.step("op").write("s");
+        if (has_b) list.step("op").make("b", {.bytes = 8}).optional();
+        list.step("end").make("c", {.bytes = 8});
+        return list;
+    };
+    auto there = [&](auto const& other, std::vector<handoff> between, unsigned clears = 2) {
+        auto const planned = plan_concurrent(frame(clears, true), {.handoffs = std::move(between)});
+        REQUIRE(planned);
+        auto const fitted = fits(planned, other);
+        REQUIRE(fitted);
+        return fitted.plan.handoffs;
+    };
+    std::vector<handoff> const all{{0, 4}, {1, 3}, {2, 4}};
+    CHECK(there(frame(2, true), all) == all);
+    CHECK(there(frame(2, false), {{1, 3}, {2, 4}}) == std::vector<handoff>{{0, 2}, {1, 3}});
+    CHECK(there(frame(1, true), {{0, 3}, {3, 4}}) == std::vector<handoff>{{0, 2}, {2, 3}, {0, 3}});
+    CHECK(there(frame(1, true, false), {{0, 1}, {0, 2}}, 0) == std::vector<handoff>{{0, 2}}); // no write is b
+    auto more = [&](char const* label) { // this step makes another value than in the plan
+        listing<std::string> list = frame(2, true);
+        list.step(label).make(label, {.bytes = 0});
+        return list;
+    };
+    auto const with_log = plan_concurrent(more("log"), {.handoffs = {{0, 5}}});
+    REQUIRE(with_log);
+    auto renamed = frame(2, true);
+    renamed.step("log").make("other", {.bytes = 0});
+    CHECK(fits(with_log, renamed).plan.handoffs == std::vector<handoff>{{0, 5}});
+    CHECK(fits(with_log, more("op")).plan.handoffs.empty());
+    auto list = frame(2, true);
+    list.order = {4, 3, 1, 2, 0};
+    auto const ordered = fits(plan_memory(list), frame(2, true));
+    REQUIRE(ordered);
+    CHECK(ordered.plan.order == list.order);
+}
+
 TEST_CASE("what keeps no optional steps refuses them by name")
 {
     auto const list = a_x_b();

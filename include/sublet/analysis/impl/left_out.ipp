@@ -177,11 +177,18 @@ SUBLET_DECL std::vector<handoff> order_without(snapshot const& p, plan_options c
     table<step_id, std::uint32_t> reached(p.steps(), 0);   // the number of the search
     std::uint32_t searches = 0;
     std::vector<step_id> open;
+    auto const needed_in = csr_rows<step_id, step_id>::gathered(p.steps(), [&](auto add) {
+        for (step_id s = 0; s != p.steps(); ++s)
+            for (optional_makers::need const& its : makers[s]) add(its.maker, s);
+    });
+    table<step_id, step_id> takes_of(p.steps(), no_step); // by step: the last of those that it takes data of
     for (sort_key const& one : last_first) {
         step_id const left_out{one.id};
+        for (step_id s : needed_in[left_out]) takes_of[s] = left_out;
         position_id lowest = no_position; // of what comes before it
         for (step_id from : before[left_out]) lowest = smaller(lowest, g.position_of[from]);
         for (step_id to : after[left_out]) {
+            if (takes_of[to] == left_out) continue;
             needed_by[to] = to;
             makers.each_before(to, [&](step_id s) { needed_by[s] = to; });
             if (needed_by[left_out] == to) continue;

@@ -9,6 +9,7 @@
 #include <sublet/impl/config.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -92,9 +93,11 @@ SUBLET_DECL std::optional<counterexample> lost_with_left_out(snapshot const& p, 
     using point = step_order::point;
     if (options.optional.empty()) return std::nullopt;
     auto const is_optional = optional_steps(p, options);
-    std::vector<std::vector<step_id>> needs(p.steps());
-    each_need(p, required, is_optional,
-              [&](step_id s, value_id, step_id by) { needs[to_size(+s)].push_back(by); });
+    std::vector<std::vector<step_id>> needs(p.steps()), needed_in(p.steps());
+    each_need(p, required, is_optional, [&](step_id s, value_id, step_id by) {
+        needs[to_size(+s)].push_back(by);
+        needed_in[to_size(+by)].push_back(s);
+    });
     std::size_t const points = order.after.rows();
     std::vector<std::vector<point>> before(points), after(points);
     for (point from = 0; from != points; ++from)
@@ -104,15 +107,17 @@ SUBLET_DECL std::optional<counterexample> lost_with_left_out(snapshot const& p, 
         }
 
     auto is_join = [&](point x) { return x >= p.steps(); };
+    std::vector<std::uint32_t> seen(points, 0); // by point: the last search that found it
+    std::uint32_t searches = 0;
     // All that `from` leads to in one direction, with what is behind joins in place of these.
     auto steps_next_to = [&](point x, std::vector<std::vector<point>> const& next) {
         std::vector<point> found, open{x};
-        std::vector<unsigned char> is_seen(points, 0);
+        ++searches;
         while (!open.empty()) {
             point const at = open.back();
             open.pop_back();
             for (point to : next[at]) {
-                if (std::exchange(is_seen[to], 1) != 0) continue;
+                if (std::exchange(seen[to], searches) == searches) continue;
                 (is_join(to) ? open : found).push_back(to);
             }
         }
@@ -129,11 +134,14 @@ SUBLET_DECL std::optional<counterexample> lost_with_left_out(snapshot const& p, 
                     after[from].push_back(to);
                 }
     }
+    std::vector<std::uint32_t> takes_of(points, 0); // by point: 1 + the last step that it takes data of
     for (point left_out = 0; left_out != p.steps(); ++left_out) {
         if (is_optional[step_id{left_out}] == 0) continue;
+        for (step_id s : needed_in[left_out]) takes_of[+s] = left_out + 1;
         std::vector<point> const earlier = steps_next_to(left_out, before);
         if (earlier.empty()) continue;
         for (point later : steps_next_to(left_out, after)) {
+            if (takes_of[later] == left_out + 1) continue;
             std::vector<unsigned char> runs(points, 0), is_before(points, 0); // whenever `later` runs
             std::vector<point> open{later};
             runs[later] = 1;

@@ -38,7 +38,8 @@ SUBLET_DECL plan_options options_of_copies(plan_options const& asked, std::size_
                                            own_facts const& own)
 {
     std::size_t const values = own.origin.size();
-    expect_one_program(asked, "a program that is made from another one");
+    expect_no_carried(asked, "a program that is made from another one");
+    expect_no_apart(asked, "a program that is made from another one");
     plan_options made = asked;
     if (!asked.previous_value.is_constant(no_value)) {
         auto was = asked.previous_value.tabulate(before, "previous_value");

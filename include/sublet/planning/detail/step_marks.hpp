@@ -27,7 +27,8 @@ struct step_marks {
 
 /// By step of the planned listing: the step of this one; `no_step`: there is none. `value_here`: by value of
 /// the planned listing, its number in this one or none. A label is that of one step in each of both. Steps
-/// that neither tells from others are the same in their order, if both listings have as many.
+/// that make nothing, and have no label or that of others, too, are the same in their order, if both
+/// listings have as many.
 ///
 /// Complexity: expected O(steps log steps + values + characters).
 [[nodiscard]] table<step_id, step_id> matched_steps(step_marks const& planned, step_marks const& here,

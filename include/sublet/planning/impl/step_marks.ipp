@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
-/// Values give the step that makes them; labels are sorted, and those of several steps are skipped.
+/// Values give the step that makes them, then labels that one step has; of steps that make nothing, labels of
+/// as many.
 
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/impl/config.hpp>
@@ -25,19 +26,35 @@ SUBLET_COLD_DECL step_marks step_marks_of(effect_record const& record, said_name
     return marks;
 }
 
-/// The steps that `is_open` selects, by label; without labels that several have.
-template <class IsOpen>
-std::vector<std::pair<std::string_view, step_id>> steps_by_label(step_marks const& marks, IsOpen is_open)
+/// The steps that `is_one` selects, by label, then as they are listed.
+template <class IsOne>
+std::vector<std::pair<std::string_view, step_id>> steps_by_label(step_marks const& marks, IsOne is_one)
 {
-    std::vector<std::pair<std::string_view, step_id>> all, once;
+    std::vector<std::pair<std::string_view, step_id>> found;
     for (step_id s = 0; s != marks.makes.size(); ++s)
-        if (is_open(s) && !marks.labels[s].empty()) all.push_back({marks.labels[s], s});
-    std::sort(all.begin(), all.end());
-    for (std::size_t i = 0; i != all.size(); ++i)
-        if ((i == 0 || all[i - 1].first != all[i].first) &&
-            (i + 1 == all.size() || all[i + 1].first != all[i].first))
-            once.push_back(all[i]);
-    return once;
+        if (is_one(s)) found.push_back({marks.labels[s], s});
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+/// Calls match(step of `a`, step of `b`) along each label that as many steps have in both, up to `most`.
+template <class Match>
+void match_labels(std::vector<std::pair<std::string_view, step_id>> const& a,
+                  std::vector<std::pair<std::string_view, step_id>> const& b, std::size_t most, Match match)
+{
+    auto end_of = [](auto const& list, std::size_t first) {
+        std::size_t last = first;
+        while (last != list.size() && list[last].first == list[first].first) ++last;
+        return last;
+    };
+    for (std::size_t i = 0, k = 0; i != a.size() && k != b.size();) {
+        std::size_t const last_i = end_of(a, i), last_k = end_of(b, k);
+        int const order = a[i].first.compare(b[k].first);
+        if (order == 0 && last_i - i == last_k - k && last_i - i <= most)
+            for (std::size_t one = 0; one != last_i - i; ++one) match(a[i + one].second, b[k + one].second);
+        if (order <= 0) i = last_i;
+        if (order >= 0) k = last_k;
+    }
 }
 
 SUBLET_COLD_DECL table<step_id, step_id> matched_steps(step_marks const& planned, step_marks const& here,
@@ -61,24 +78,17 @@ SUBLET_COLD_DECL table<step_id, step_id> matched_steps(step_marks const& planned
         if (v == no_value || v >= maker.size()) continue;
         if (step_id const one = maker[v]; one != no_step && is_matched[one] == 0) match(s, one);
     }
-    auto const open_planned = steps_by_label(planned, [&](step_id s) { return result[s] == no_step; });
-    auto const open_here = steps_by_label(here, [&](step_id s) { return is_matched[s] == 0; });
-    for (std::size_t i = 0, k = 0; i != open_planned.size() && k != open_here.size();) {
-        if (open_planned[i].first < open_here[k].first) ++i;
-        else if (open_here[k].first < open_planned[i].first) ++k;
-        else match(open_planned[i++].second, open_here[k++].second);
-    }
-    // What has no mark of its own.
-    std::vector<step_id> rest_planned, rest_here;
-    auto has_none = [](step_marks const& of, step_id s) {
-        return of.makes[s] == no_value && of.labels[s].empty();
+    auto is_labelled = [](step_marks const& of) {
+        return [&of](step_id s) { return !of.labels[s].empty(); };
     };
-    for (step_id s = 0; s != result.size(); ++s)
-        if (has_none(planned, s)) rest_planned.push_back(s);
-    for (step_id s = 0; s != is_matched.size(); ++s)
-        if (has_none(here, s)) rest_here.push_back(s);
-    for (std::size_t i = 0; rest_planned.size() == rest_here.size() && i != rest_here.size(); ++i)
-        match(rest_planned[i], rest_here[i]);
+    match_labels(steps_by_label(planned, is_labelled(planned)), steps_by_label(here, is_labelled(here)), 1,
+                 [&](step_id of_planned, step_id s) {
+                     if (result[of_planned] == no_step && is_matched[s] == 0) match(of_planned, s);
+                 });
+    auto is_planned_left = [&](step_id s) { return planned.makes[s] == no_value && result[s] == no_step; };
+    auto is_left = [&](step_id s) { return here.makes[s] == no_value && is_matched[s] == 0; };
+    match_labels(steps_by_label(planned, is_planned_left), steps_by_label(here, is_left), planned.makes.size(),
+                 match);
     return result;
 }
 
