@@ -161,7 +161,7 @@ TEST_CASE("placement on one thread and on several runs out of memory at any allo
     };
     auto hears = [](byte_count, byte_count, std::uint64_t) {}; // so that the short way is not taken
     for (std::size_t threads : {1u, 3u}) {
-        CHECK(run_out({.threads = threads}) > 4);
+        CHECK(run_out({.threads = threads}) >= 2); // the offsets, and the pools
         CHECK(run_out({.threads = threads, .progress = hears}) > 10);
     }
 }

@@ -9,7 +9,7 @@
 ///     auto r = sublet::place(problem, {.previous = q.offset});              // moves few bytes
 ///     auto t = sublet::place({.buffers = buffers, .clocks = clocks});       // several threads
 ///     auto u = sublet::place({.buffers = buffers, .period = 60});           // one round after another
-///     auto v = sublet::place({.buffers = buffers, .penalties = pairs});     // reuse that costs something
+///     auto v = sublet::place({.buffers = buffers, .penalties = {{0, 1, 5}}}); // reuse that costs 5
 ///     auto bases = sublet::place(plan, {sublet::no_offset, 4096});          // its pools, in one memory
 ///
 ///     choices of pools? ─► choose_pools()        a previous placement? ─► replan(), otherwise pack()
