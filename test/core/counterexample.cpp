@@ -272,9 +272,13 @@ TEST_CASE("what several payloads have is asked of the counterexample")
                 CHECK(found == (why.what != fault::overwritten ? of(3, 7, 33, 12, {33})
                                                                : of(3, 7, 33, nowhere, {33, 8})));
             else if constexpr (std::is_same_v<P, is::access>)
-                CHECK(found == of(3, 7, 33, 12, why.what == fault::needs_left_out ? ids{33, 8} : ids{33}));
+                CHECK(found == of(3, 7, 33, 12,
+                                  why.what == fault::needs_left_out ? ids{step_id{33}, step_id{8}}
+                                                                    : ids{step_id{33}}));
             else if constexpr (std::is_same_v<P, is::waiting>)
-                CHECK(found == of(3, 7, 33, 12, why.what == fault::order_left_out ? ids{33, 9, 8} : ids{33}));
+                CHECK(found == of(3, 7, 33, 12,
+                                  why.what == fault::order_left_out ? ids{step_id{33}, step_id{9}, step_id{8}}
+                                                                    : ids{step_id{33}}));
             else if constexpr (std::is_same_v<P, is::place>)
                 CHECK(found == of(3, no_value, no_step, nowhere, {}));
             else if constexpr (std::is_same_v<P, is::view>) CHECK(found == of(3, 7, 33, nowhere, {33}));
@@ -294,7 +298,7 @@ TEST_CASE("what several payloads have is asked of the counterexample")
     }
     counterexample::overlap lost{.value = 3, .step = 33, .needed_at = no_step, .position = 4};
     CHECK(answers({fault::overwritten, lost}) == of(3, no_value, 33, 4, {33}));
-    CHECK(counterexample{fault::lost_in_slot, counterexample::slots{.step = 33}}.steps() == ids{33});
+    CHECK(counterexample{fault::lost_in_slot, counterexample::slots{.step = 33}}.steps() == ids{step_id{33}});
     CHECK(counterexample{fault::leaked, counterexample::commands{.first_step = 9}}.steps() == ids{9});
 }
 
