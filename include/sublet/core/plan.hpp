@@ -535,9 +535,9 @@ struct plan_options {
     std::vector<plan_options::carry> carried = {}; ///< from each round to the next; a value at most once each
     /// Steps that may be left out, any of them, with what they make: a pass that is switched off. The plan
     /// also holds for what is left of the program; fits() gives it as a plan of that. A step that touches what
-    /// an optional one makes has to be optional, too, and is left out with it. An input that only
-    /// such steps touch is not one of the rest. plan_memory(), plan_concurrent() and plan_with_handoffs() take
-    /// them, others refuse them; plans for every schedule get the hand-offs that keep an order for which an
+    /// an optional one makes has to be optional, too, and is left out with it. An input that only such steps
+    /// touch is not one of the rest. plan_memory(), plan_concurrent() and plan_with_handoffs() take them,
+    /// other planners refuse them; plans for every schedule get the hand-offs that keep an order for which an
     /// optional step stood.
     std::vector<step_id> optional = {};
     /// Pairs of values, such as the operands of one step: while both are live, no bank of their pool

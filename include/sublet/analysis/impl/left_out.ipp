@@ -15,6 +15,20 @@
 
 namespace sublet::detail {
 
+/// By step: it may be left out.
+/// Throws: precondition_error for one that does not exist.
+SUBLET_COLD_DECL table<step_id, unsigned char> steps_to_leave_out(snapshot const& p,
+                                                                  plan_options const& options)
+{
+    table<step_id, unsigned char> may_leave(p.steps(), 0);
+    for (step_id s : options.optional) {
+        SUBLET_EXPECTS(s < p.steps(), "sublet: step % may be left out, but there are only % steps", s,
+                       p.steps());
+        may_leave[s] = 1;
+    }
+    return may_leave;
+}
+
 /// What each step takes of others that may be left out.
 class optional_makers {
 public:
@@ -23,13 +37,9 @@ public:
         value_id value;
     };
 
-    optional_makers(snapshot const& p, plan_options const& options) : is_optional_(p.steps(), 0)
+    optional_makers(snapshot const& p, plan_options const& options)
+        : is_optional_(steps_to_leave_out(p, options))
     {
-        for (step_id s : options.optional) {
-            SUBLET_EXPECTS(s < p.steps(), "sublet: step % may be left out, but there are only % steps", s,
-                           p.steps());
-            is_optional_[s] = 1;
-        }
         table<value_id, value_id> const root = roots_of_views(p, options.alias_of);
         auto const makers = csr_rows<value_id, step_id>::gathered(p.values(), [&](auto add) {
             for (step_id s = 0; s != p.steps(); ++s)
@@ -142,8 +152,7 @@ SUBLET_DECL void hold_early_inputs(snapshot const& p, plan_options const& option
                                    table<position_id, step_id> const& steps, buffer_table& buffers)
 {
     if (options.optional.empty()) return;
-    table<step_id, unsigned char> is_optional(p.steps(), 0);
-    for (step_id s : options.optional) is_optional[s] = 1;
+    auto const is_optional = steps_to_leave_out(p, options);
     for (position_id at = 0; at != steps.size(); ++at) {
         for (touch t : p.touches(steps[at])) {
             buffer& b = buffers.buffers[buffers.buffer_of[t.value]];

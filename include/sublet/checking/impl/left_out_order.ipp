@@ -70,17 +70,12 @@ SUBLET_DECL std::optional<counterexample> needs_left_out(snapshot const& p, plan
 SUBLET_COLD_DECL bool is_ordered_by_bytes(snapshot const& p, plan_requirements const& required, step_id a,
                                           step_id b)
 {
-    auto end_of = [&](value_id v) {
-        byte_count const begin = required.offset_in_root[v], bytes = required.bytes[v];
-        if (bytes == no_size || !sum_fits(begin, bytes)) return no_size;
-        return begin + (required.bytes[required.root[v]] == 0 ? 1 : bytes);
-    };
     for (touch t : p.touches(a))
         for (touch u : p.touches(b)) {
             if (required.root[t.value] != required.root[u.value] || (!t.writes() && !u.writes())) continue;
             if (t.kind == touch::access::view || u.kind == touch::access::view) continue;
-            if (required.offset_in_root[t.value] < end_of(u.value) &&
-                required.offset_in_root[u.value] < end_of(t.value))
+            if (required.offset_in_root[t.value] < required.end_in_root(u.value) &&
+                required.offset_in_root[u.value] < required.end_in_root(t.value))
                 return true;
         }
     return false;

@@ -33,16 +33,11 @@ SUBLET_COLD_DECL byte_order::byte_order(snapshot const& p, plan_requirements con
             }
     for (value_id v : p.commuting())
         if (!with_commuting) writes[required.root[v]] = 0;
-    auto end_of = [&](value_id v) {
-        byte_count const begin = required.offset_in_root[v], bytes = required.bytes[v];
-        if (bytes == no_size || !sum_fits(begin, bytes)) return no_size;
-        return begin + (required.bytes[required.root[v]] == 0 ? 1 : bytes); // of no bytes, and yet in order
-    };
     std::vector<sort_key> borders; // {root, byte, 0}
     for (value_id v = 0; v != values; ++v)
         if (value_id const r = required.root[v]; writes[r] > 1) {
             borders.push_back({r, required.offset_in_root[v], 0});
-            borders.push_back({r, end_of(v), 0});
+            borders.push_back({r, required.end_in_root(v), 0});
         }
     if (borders.empty()) return;
     sort_unique(borders);
@@ -69,7 +64,7 @@ SUBLET_COLD_DECL byte_order::byte_order(snapshot const& p, plan_requirements con
         for (std::uint32_t i = 0; i != accesses_.size(); ++i) {
             value_id const v = accesses_[i].value, r = required.root[v];
             std::size_t const begin = leaves + index_of(r, required.offset_in_root[v]);
-            std::size_t const end = leaves + index_of(r, end_of(v));
+            std::size_t const end = leaves + index_of(r, required.end_in_root(v));
             if (begin >= end) continue;
             for (std::size_t low = begin, high = end; low < high; low = (low + 1) / 2, high /= 2) {
                 if (low % 2 != 0) add_whole(number(low), 2 * i);

@@ -65,6 +65,15 @@ struct plan_requirements {
         return is_used(of_root) && bytes[of_root] == 0;
     }
 
+    /// Behind the last byte of v in its root; `no_size`: unknown. In storage of no bytes a value ends a byte
+    /// after it begins: accesses of it keep their order, too.
+    [[nodiscard]] byte_count end_in_root(value_id v) const
+    {
+        byte_count const begin = offset_in_root[v], its = bytes[v];
+        if (its == no_size || !sum_fits(begin, its)) return no_size;
+        return begin + (bytes[root[v]] == 0 ? 1 : its);
+    }
+
 private:
     [[nodiscard]] bool is_used(value_id of_root) const
     {

@@ -274,7 +274,7 @@ SUBLET_DECL placement place(placement_problem const& problem, place_options cons
         placement few;
         if (detail::place_few(problem, options.objective, few) && few.status <= placement::outcome::feasible)
             return few;
-        budgets.tries_few = problem.pools.size() > 1;
+        budgets.tries_few = few.pools.size() != 1; // this pool was tried
     }
     return detail::place(problem, options, budgets);
 }
