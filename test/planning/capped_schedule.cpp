@@ -109,9 +109,10 @@ drawn_steps draw_steps(random_source& pick, std::uint32_t steps, std::uint32_t p
 }
 
 /// By simulation.
-void check_schedule(drawn_steps const& drawn, capped_schedule const& found, std::size_t workers,
-                    schedule_caps const& caps)
+void check_schedule(drawn_steps const& drawn, schedule_problem const& problem, capped_schedule const& found,
+                    std::size_t workers, schedule_caps const& caps)
 {
+    table<step_id, std::uint32_t> const worker = workers_of(problem, found.start);
     REQUIRE(found.start.size() == drawn.steps());
     std::uint64_t makespan = 0;
     byte_count most = 0;
@@ -119,13 +120,13 @@ void check_schedule(drawn_steps const& drawn, capped_schedule const& found, std:
     std::vector<std::uint64_t> times{0};
     for (std::uint32_t s = 0; s != drawn.steps(); ++s) {
         step_id const id{s};
-        CHECK(found.worker[id] < workers);
+        CHECK(worker[id] < workers);
         makespan = std::max(makespan, found.start[id] + drawn.duration[s]);
         times.push_back(found.start[id]);
         for (std::uint32_t b : drawn.before[s])
             CHECK(found.start[step_id{b}] + drawn.duration[b] <= found.start[id]);
         for (std::uint32_t other = 0; other != s; ++other)
-            if (found.worker[step_id{other}] == found.worker[id])
+            if (worker[step_id{other}] == worker[id])
                 CHECK((found.start[step_id{other}] + drawn.duration[other] <= found.start[id] ||
                        found.start[id] + drawn.duration[s] <= found.start[step_id{other}]));
     }
@@ -219,7 +220,7 @@ TEST_CASE("a step starts only if the rest can run after it within the cap")
     caps.all = 100;
     capped_schedule const within = schedule_within(problem, as_numbered(4), 2, equal, caps);
     REQUIRE(within.is_found);
-    check_schedule(drawn, within, 2, caps);
+    check_schedule(drawn, problem, within, 2, caps);
     CHECK(within.start == table<step_id, std::uint64_t>(std::vector<std::uint64_t>{0, 3, 4, 5}));
     capped_schedule const free = schedule_within(problem, as_numbered(4), 2, equal);
     CHECK(free.makespan == 4);
@@ -243,7 +244,7 @@ TEST_CASE("schedules keep the order, the workers and every cap, and are found wh
         capped_schedule const alone =
             schedule_within(problem, reference, 1, table<step_id, std::uint64_t>(drawn.steps(), 0));
         REQUIRE(alone.is_found);
-        check_schedule(drawn, alone, 1, {});
+        check_schedule(drawn, problem, alone, 1, {});
         std::uint64_t before = 0;
         for (step_id s : reference) {
             CHECK(alone.start[s] == before);
@@ -260,17 +261,30 @@ TEST_CASE("schedules keep the order, the workers and every cap, and are found wh
         CHECK(found.is_found == (alone.bytes <= caps.all));
         refused += !found.is_found;
         if (!found.is_found) continue;
-        check_schedule(drawn, found, workers, caps);
+        check_schedule(drawn, problem, found, workers, caps);
         shorter += found.makespan < alone.makespan;
         capped_schedule const again = measured(problem, found.start);
         CHECK(again.makespan == found.makespan);
         CHECK(again.bytes == found.bytes);
         CHECK(again.of_pool == found.of_pool);
-        check_schedule(drawn, again, workers, caps);
+        check_schedule(drawn, problem, again, workers, caps);
     }
     if (rounds(4000) < 4000) return;
     CHECK(refused > 100);
     CHECK(shorter > 1000);
+}
+
+TEST_CASE("a chain stays on one worker, and a step beside it takes one that nothing waits for")
+{
+    // 0 ─► 1 ─► 3        1 goes on where 0 ran, since the path ahead of it is longer; 2 needs a second
+    //   └► 2      4      worker. 4 could take either at 3, and nothing waits for 2.
+    drawn_steps drawn;
+    drawn.before = {{}, {0}, {0}, {1}, {}};
+    drawn.duration = {1, 3, 1, 1, 1};
+    schedule_problem const problem = drawn.problem();
+    CHECK(workers_of(problem, {0, 1, 1, 4, 2}) == table<step_id, std::uint32_t>{0, 0, 1, 0, 1});
+    CHECK(workers_of(problem, {0, 1, 1, 9, 4}) == table<step_id, std::uint32_t>{0, 0, 1, 0, 1});
+    CHECK(workers_of(problem, {0, 1, 4, 9, 10}) == table<step_id, std::uint32_t>{0, 0, 0, 0, 0});
 }
 
 TEST_CASE("a curve is no better than all schedules of a small problem, and mostly as good at its ends")
@@ -294,7 +308,7 @@ TEST_CASE("a curve is no better than all schedules of a small problem, and mostl
             capped_schedule const* const within = curve.within_time(makespan);
             if (within != nullptr) CHECK(within->bytes >= least);
         }
-        for (capped_schedule const& point : curve.points()) check_schedule(drawn, point, 2, {});
+        for (capped_schedule const& point : curve.points()) check_schedule(drawn, problem, point, 2, {});
         ++graphs;
         CHECK(curve.points().front().makespan >= all.least.begin()->first);
         shortest += curve.points().front().makespan == all.least.begin()->first;

@@ -34,70 +34,20 @@ std::vector<live_range> row(buffer_range_lists const& of, buffer_id b)
     return {of[b].begin(), of[b].end()};
 }
 
-/// One buffer per position that begins there.
-concurrent_live_ranges beginning_one_by_one(std::uint32_t positions)
-{
-    concurrent_live_ranges lives;
-    lives.positions = positions;
-    for (position_id at = 0; at != positions; ++at) {
-        lives.begins.append(at);
-        lives.begins.close_row();
-        lives.ends.append(at);
-        lives.ends.close_row();
-    }
-    return lives;
-}
-
 } // namespace
 
-TEST_CASE("a buffer that may wait no longer conflicts after the end of another, and nothing else changes")
+TEST_CASE("in a schedule a buffer no longer conflicts after its end, and nothing else changes")
 {
-    concurrent_live_ranges const lives = beginning_one_by_one(6);
     buffer_range_lists const exact(live_range_lists::source::from_liveness, 6, {0, 3, 4, 5, 6, 7, 8},
                                    {{0, 2}, {3, 4}, {5, 6}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}});
-    std::vector<live_range> const in_schedule{{0, 2}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}};
-    auto first_row = [&](std::vector<unsigned char> const& may_wait) {
-        return row(schedule_conflicts(exact, lives, in_schedule, may_wait), 0);
+    auto first_row = [&](live_range in_schedule) {
+        return row(conflicts_in_schedule(exact, {in_schedule, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}}), 0);
     };
-    CHECK(first_row({0, 0, 0, 0, 0, 0}) == row(exact, 0));
-    CHECK(first_row({0, 0, 0, 0, 0, 1}) == std::vector<live_range>{{0, 2}, {3, 4}});
-    CHECK(first_row({0, 0, 0, 1, 0, 0}) == std::vector<live_range>{{0, 2}, {5, 6}});
-    CHECK(first_row({1, 0, 0, 0, 0, 0}) == std::vector<live_range>{{0, 2}});
-    CHECK(first_row({0, 1, 1, 0, 1, 0}) == row(exact, 0)); // 1 overlaps in the schedule; 2 and 4 were free
-}
-
-TEST_CASE("tables of other buffers are refused")
-{
-    concurrent_live_ranges const lives = beginning_one_by_one(1);
-    buffer_range_lists const exact(live_range_lists::source::from_liveness, 1, {0, 1}, {{0, 1}});
-    CHECK(schedule_conflicts(exact, lives, {{0, 1}}, {0}) == exact);
-    CHECK_THROWS_AS((void)schedule_conflicts(exact, lives, {}, {0}), precondition_error);
-    CHECK_THROWS_AS((void)schedule_conflicts(exact, lives, {{0, 1}}, {}), precondition_error);
-    CHECK_THROWS_AS((void)schedule_conflicts(buffer_range_lists(), lives, {{0, 1}}, {0}), precondition_error);
-}
-
-TEST_CASE("a buffer with very many pieces of ranges counts as one that may wait")
-{
-    // Each buffer conflicts with all later ones, and every second may wait.
-    std::uint32_t const n = 1000;
-    concurrent_live_ranges const lives = beginning_one_by_one(n);
-    std::vector<std::uint32_t> first{0};
-    std::vector<live_range> ranges, in_schedule;
-    std::vector<unsigned char> may_wait;
-    for (position_id at = 0; at != n; ++at) {
-        ranges.push_back({at, n});
-        first.push_back(at + 1);
-        in_schedule.push_back({at, at + 1});
-        may_wait.push_back(at % 2);
-    }
-    buffer_range_lists const exact(live_range_lists::source::from_liveness, n, first, ranges);
-    buffer_range_lists const found = schedule_conflicts(exact, lives, in_schedule, may_wait);
-    CHECK(found.ranges() < 70 * n);
-    CHECK(found.ranges() > 10 * n);
-    for (buffer_id b = 0; b != n; ++b) {
-        REQUIRE(found[b].front().first == +b);
-        for (live_range r : found[b]) REQUIRE(r.last <= n);
-    }
+    CHECK(first_row({0, 6}) == row(exact, 0));
+    CHECK(first_row({0, 5}) == std::vector<live_range>{{0, 2}, {3, 4}});
+    CHECK(first_row({0, 2}) == std::vector<live_range>{{0, 2}});
+    CHECK(first_row({0, 1}) == std::vector<live_range>{{0, 1}});
+    CHECK_THROWS_AS((void)conflicts_in_schedule(exact, {}), precondition_error);
 }
 
 TEST_CASE("the remaining conflicts are those of the definition")
@@ -116,13 +66,7 @@ TEST_CASE("the remaining conflicts are those of the definition")
         auto const lives = lives_of_classes(p, timed, tasks);
         auto const exact = find_conflict_ranges(timed, lives).of;
         auto const in_schedule = schedule_live_ranges(lives, schedule);
-        std::vector<unsigned char> may_wait, waits(timed.positions());
-        for (buffer_id b = 0; b != tasks.values(); ++b) {
-            may_wait.push_back(pick.below(3) == 0);
-            for (position_id at : lives.begins[b])
-                if (may_wait[b]) waits[at] = 1;
-        }
-        auto const found = schedule_conflicts(exact, lives, in_schedule, may_wait);
+        auto const found = conflicts_in_schedule(exact, in_schedule);
         REQUIRE(found.positions() == exact.positions());
         for (buffer_id b = 0; b != tasks.values(); ++b) {
             position_id last = 0;
@@ -139,7 +83,7 @@ TEST_CASE("the remaining conflicts are those of the definition")
                 for (live_range r : exact[b]) was = was || contains(r, at);
                 for (live_range r : found[b]) is = is || contains(r, at);
                 bool const ends_before = end <= schedule.start[at] && !lives.ends[b].empty();
-                REQUIRE(is == (was && !(ends_before && (may_wait[b] || waits[at]))));
+                REQUIRE(is == (was && !ends_before));
             }
         }
     }

@@ -57,6 +57,9 @@ struct handoff_options {
     std::uint32_t minimum_gain = 5; ///< thousandths of an arena; smaller gains are not worth waits
     std::vector<handoff> handoffs = {};      ///< order besides data and edges that the execution keeps
     std::vector<step_group> groups = {};     ///< the plan gets hand-offs between their sections
+    /// Each worker runs its steps in the order of the schedule, as a stream of a device does: the plan gets
+    /// hand-offs from each to the next, and one that reuses bytes of its own worker needs no other.
+    bool keeps_workers = false;
     table<step_id, step_time> schedule = {}; ///< the accepted one; empty: it is searched
 };
 

@@ -43,6 +43,7 @@ struct place_concurrently_options {
     table<pool_id, byte_count> bounds = {};     ///< a height that is low enough; none: unknown
     std::vector<buffer_id> antichain = {};      ///< pairwise conflicting buffers with many bytes in all
     table<buffer_id, byte_count> fallback = {}; ///< a valid placement; may be empty
+    table<buffer_id, byte_count> nearly = {};   ///< one for other conflicts: its order is tried first
     std::uint64_t visits = 100'000'000;         ///< about a second of work; then no further order is begun
     std::uint64_t most_visits = no_limit;       ///< a pool without a placement by then has height `no_limit`
     bool searches = false;                      ///< small pools above their bounds, as pack() does
@@ -101,7 +102,7 @@ void search_positions(table<buffer_id, placement_problem::buffer> const& buffers
                       table<buffer_id, unsigned char> const& is_in_antichain, std::uint64_t visits,
                       packing& best, std::uint32_t& tried);
 
-/// `best` is the initial placement, or has height `no_limit`. False: the visits ended before the last order.
+/// `best` is the initial placement, or has height `no_limit`, and offsets of one that is not valid. False: the visits ended before the last order.
 template <class Buffer>
 bool pack_concurrently(table<buffer_id, Buffer> const& buffers, placement_conflicts const& conflicts,
                        table<buffer_id, unsigned char> is_in_antichain, byte_count bound,
@@ -133,7 +134,7 @@ bool pack_concurrently(table<buffer_id, Buffer> const& buffers, placement_confli
         if (found.height < best.height) best = std::move(found);
     };
     // In the order of its offsets, no buffer is placed above its present offset.
-    if (best.height > bound && best.height != no_limit) try_order(order_by_levels(best.origin, keys));
+    if (best.height > bound && !best.origin.empty()) try_order(order_by_levels(best.origin, keys));
     for (attempt now : portfolio) {
         if (best.height <= bound) return true;
         if (spent >= visits && (best.height != no_limit || spent >= most_visits)) return false;
@@ -251,6 +252,8 @@ template <class Lives>
                 best.origin.push_back(options.fallback[pool_buffers[i]]);
                 best.height = larger(best.height, best.origin[i] + buffers[i].size);
             }
+        } else if (!options.nearly.empty()) {
+            for (buffer_id b : pool_buffers) best.origin.push_back(options.nearly[b]);
         }
         bool is_complete =
             pack_intervals(buffers, pool_conflicts, out.lower_bound, options.visits, best, out.packings) ||

@@ -70,7 +70,6 @@ struct schedule_caps {
 
 struct capped_schedule {
     table<step_id, std::uint64_t> start;
-    table<step_id, std::uint32_t> worker; ///< from 0
     std::uint64_t makespan = 0;
     byte_count bytes = 0;               ///< the most live at any time, of all pools together
     table<pool_id, byte_count> of_pool; ///< of each pool
@@ -101,6 +100,13 @@ struct capped_schedule {
 /// Each step once, after its predecessors: of those that may be next, the one of lowest rank.
 [[nodiscard]] std::vector<step_id> sequence_by(schedule_problem const& problem,
                                                table<step_id, std::uint64_t> const& rank);
+
+/// The workers of a schedule, as few as run at once: a step runs on that of a step that it waits for, if that
+/// is idle since; otherwise on an idle one, first on one whose last step nothing waits for.
+///
+/// Complexity: O(steps log steps + edges log workers).
+[[nodiscard]] table<step_id, std::uint32_t> workers_of(schedule_problem const& problem,
+                                                       table<step_id, std::uint64_t> const& start);
 
 /// The times of the positions of `g`.
 [[nodiscard]] schedule_times times_of(dependence_graph const& g, schedule_problem const& problem,

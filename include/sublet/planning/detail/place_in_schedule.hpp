@@ -3,7 +3,7 @@
 #define SUBLET_PLANNING_DETAIL_PLACE_IN_SCHEDULE_HPP
 
 /// Placement under a schedule that waits can enforce: the lowest of the schedules of least makespan, bounds
-/// of every plan in it, and as few waits as bring a placement for every schedule below a limit.
+/// of every plan in it, and few waits within a limit on bytes.
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/internal/concurrent_lifetimes.hpp>
@@ -24,6 +24,7 @@ namespace sublet::detail {
 
 struct plan_in_schedule {
     capped_schedule chosen;
+    table<step_id, std::uint32_t> worker;
     scheduled_graph timed;
     concurrent_live_ranges lives;
     table<buffer_id, live_range> in_schedule;
@@ -75,13 +76,20 @@ reference_sequences(snapshot const& p, schedule_problem const& problem, schedule
                                                             placement_problem const& problem,
                                                             plan_in_schedule const& schedule);
 
-/// Lowers the placement `now`, valid for every schedule, to the limits, and stores the result in `placed` if
-/// that is possible. First the buffers above the limit may wait and be waited for; if that does not suffice,
-/// also those below, an eighth of the arena at a time. At the end a binary search finds how many of the
-/// largest suffice; `waits`, then, is 1 for these. Returns false if the visits were spent before.
-[[nodiscard]] bool lower_with_handoffs(plan_in_schedule const& schedule, placement_problem const& problem,
-                                       placement now, table<pool_id, byte_count> const& limits, effort work,
-                                       placement& placed, table<buffer_id, unsigned char>& waits);
+/// The waits that make a placement in the schedule valid for every execution.
+[[nodiscard]] handoff_set waits_of(plan_in_schedule const& schedule, placement_problem const& problem,
+                                   placement const& placed);
+
+/// Replaces a placement in the schedule by one that needs fewer of its waits, with no pool above its limit.
+/// `conflicts` are those that `placed` keeps.
+///
+/// Source: leaving out halves, then quarters, as in Zeller and Hildebrandt, "Simplifying and isolating
+/// failure-inducing input", IEEE Transactions on Software Engineering 2002.
+/// Complexity: for w waits at most 2 w trials, each find_conflict_ranges() and a placement of 64 to 256
+///             visits for each buffer, and as many as the effort allows: 64 to 256.
+void drop_waits(plan_in_schedule const& schedule, placement_problem const& problem,
+                table<pool_id, byte_count> const& limits, effort work, placement& placed,
+                buffer_range_lists& conflicts);
 
 /// Bounds of the placement that are above these become these.
 void lower_bounds_to(table<pool_id, byte_count> const& bounds, placement& placed);

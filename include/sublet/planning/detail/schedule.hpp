@@ -111,29 +111,23 @@ struct scheduled_graph {
 
 // --- schedule conflicts ----------------------------------------------------------------------------------
 
-/// Conflicts if some buffers may use hand-offs that agree with a schedule.
+/// Conflicts in a schedule that every execution keeps.
 ///
 ///     position, in schedule order            0   1   2   3   4   5   6     a: ends before 2 begins
 ///     a, under every schedule                [=======)   [===)   [===)
-///     a, if the buffer at 5 may wait         [=======)   [===)
-///     a, if all may                          [=======)
+///     a, in the schedule                     [=======)
 ///
 /// Under every schedule a buffer conflicts with what begins until it ends in this schedule, and with some
 /// later positions in parallel branches. A buffer that begins there may wait without making the schedule
-/// longer. So these later ranges can be removed for some buffers only, as few as the memory limit requires.
-///
-/// The result has the positions that conflict with each buffer if those that `may_wait` use hand-offs.
+/// longer.
 ///
 /// Requires:   positions are numbered in schedule order (in_schedule_order); `exact` are the conflicts under
 ///             every schedule (analysis/internal/conflict_ranges.hpp), `in_schedule` the live ranges in the
 ///             schedule (schedule_live_ranges).
-/// Ensures:    two buffers that conflict in `exact` conflict here if they overlap in the schedule, or if
-///             neither may wait and no buffer that may wait begins where the later one does. No others
-///             conflict. A buffer with very many pieces of ranges counts as one that may wait.
-[[nodiscard]] buffer_range_lists schedule_conflicts(buffer_range_lists const& exact,
-                                                    concurrent_live_ranges const& lives,
-                                                    table<buffer_id, live_range> const& in_schedule,
-                                                    table<buffer_id, unsigned char> const& may_wait);
+/// Ensures:    two buffers that conflict in `exact` conflict here if they overlap in the schedule. No others
+///             conflict.
+[[nodiscard]] buffer_range_lists conflicts_in_schedule(buffer_range_lists const& exact,
+                                                       table<buffer_id, live_range> const& in_schedule);
 
 // --- handoffs --------------------------------------------------------------------------------------------
 

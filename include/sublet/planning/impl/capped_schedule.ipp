@@ -246,7 +246,6 @@ SUBLET_DECL capped_schedule schedule_run::run(std::size_t workers, table<step_id
     for (buffer_id b = 0; b != left_.size(); ++b)
         if (problem_.is_given[b]) free_if_ended(b);
     result_.start.assign(steps, 0);
-    result_.worker.assign(steps, 0);
     for (capped_load const& c : loads_)
         if (steps != 0 && c.load.most() > c.cap) return std::move(result_);
     table<step_id, std::uint32_t> waits(steps, 0);
@@ -256,18 +255,11 @@ SUBLET_DECL capped_schedule schedule_run::run(std::size_t workers, table<step_id
         waits[s] = static_cast<std::uint32_t>(problem_.before[s].size());
         if (waits[s] == 0) found(s);
     }
-    std::priority_queue<sort_key> running;   // the one that ends first on top
-    std::priority_queue<std::uint32_t> idle; // workers, as descending numbers
-    std::uint32_t used = 0;
-    std::uint32_t next = 0; // in the reference order: all before have begun
+    std::priority_queue<sort_key> running; // the one that ends first on top
+    std::uint32_t next = 0;                // in the reference order: all before have begun
     auto begin = [&](step_id s, std::uint64_t now) {
         start(s);
         result_.start[s] = now;
-        if (idle.empty()) result_.worker[s] = used++;
-        else {
-            result_.worker[s] = ~idle.top();
-            idle.pop();
-        }
         running.push({descending(now + problem_.duration[s]), 0, s});
         result_.makespan = larger(result_.makespan, now + problem_.duration[s]);
     };
@@ -275,7 +267,6 @@ SUBLET_DECL capped_schedule schedule_run::run(std::size_t workers, table<step_id
         while (!running.empty() && descending(running.top().key) == now) {
             step_id const s{running.top().id};
             running.pop();
-            idle.push(~result_.worker[s]);
             finish(s);
             for (step_id other : problem_.after[s])
                 if (--waits[other] == 0) found(other);
@@ -324,7 +315,6 @@ SUBLET_DECL capped_schedule measured(schedule_problem const& problem,
     sort_by_key(events);
     capped_schedule result;
     result.start = start;
-    result.worker.assign(problem.steps(), 0);
     result.is_found = true;
     pool_id pools = 1;
     for (pool_id pool : problem.pool) pools = larger(pools, pool_id{pool + 1});
@@ -350,14 +340,11 @@ SUBLET_DECL capped_schedule measured(schedule_problem const& problem,
     note();
     for (buffer_id b = 0; b != left.size(); ++b) // given, and nothing touches it
         if (problem.is_given[b] && left[b] == 0 && !problem.is_kept[b]) change(b, false);
-    std::priority_queue<std::uint32_t> idle; // workers, as descending numbers
-    std::uint32_t used = 0;
     for (sort_key const& e : events) {
         step_id const s{e.id};
         if (e.tie == 0) {
             for (buffer_id b : problem.ends[s])
                 if (--left[b] == 0 && !problem.is_kept[b]) change(b, false);
-            idle.push(~result.worker[s]);
             result.makespan = larger(result.makespan, e.key);
             continue;
         }
@@ -367,13 +354,64 @@ SUBLET_DECL capped_schedule measured(schedule_problem const& problem,
                 change(b, true);
             }
         note();
-        if (idle.empty()) result.worker[s] = used++;
-        else {
-            result.worker[s] = ~idle.top();
-            idle.pop();
-        }
     }
     return result;
+}
+
+inline constexpr std::uint32_t no_worker = ~std::uint32_t{0};
+
+SUBLET_DECL table<step_id, std::uint32_t> workers_of(schedule_problem const& problem,
+                                                     table<step_id, std::uint64_t> const& start)
+{
+    std::vector<sort_key> order; // {start, longest path first, step}
+    for (step_id s = 0; s != problem.steps(); ++s)
+        order.push_back({start[s], descending(problem.path_ahead[s]), s});
+    sort_by_key(order);
+    table<step_id, std::uint32_t> worker(problem.steps(), no_worker), left(problem.steps(), 0);
+    for (step_id s = 0; s != problem.steps(); ++s)
+        left[s] = static_cast<std::uint32_t>(problem.after[s].size());
+    std::vector<step_id> last;                     // of each worker
+    std::priority_queue<sort_key> running;         // {end, , step}, the first on top
+    std::set<std::uint32_t> idle, idle_for_others; // the latter: no step waits for their last ones
+    auto end_of = [&](step_id s) { return start[s] + problem.duration[s]; };
+    auto run = [&](step_id s, std::uint32_t on) {
+        idle.erase(on);
+        idle_for_others.erase(on);
+        worker[s] = on;
+        last[on] = s;
+        running.push({descending(end_of(s)), 0, s});
+        for (step_id p : problem.before[s])
+            if (--left[p] == 0 && idle.contains(worker[p]) && last[worker[p]] == p)
+                idle_for_others.insert(worker[p]);
+    };
+    for (std::size_t begin = 0, end = 0; begin != order.size(); begin = end) {
+        std::uint64_t const now = order[begin].key;
+        while (end != order.size() && order[end].key == now) ++end;
+        for (; !running.empty() && descending(running.top().key) <= now; running.pop()) {
+            step_id const s = running.top().id;
+            idle.insert(worker[s]);
+            if (left[s] == 0) idle_for_others.insert(worker[s]);
+        }
+        for (std::size_t i = begin; i != end; ++i) { // after the one that it waits for longest
+            step_id const s = order[i].id;
+            step_id from = no_step;
+            for (step_id p : problem.before[s])
+                if (last[worker[p]] == p && idle.contains(worker[p]) &&
+                    (from == no_step || end_of(p) > end_of(from) || (end_of(p) == end_of(from) && p < from)))
+                    from = p;
+            if (from != no_step) run(s, worker[from]);
+        }
+        for (std::size_t i = begin; i != end; ++i) {
+            step_id const s = order[i].id;
+            if (worker[s] != no_worker) continue;
+            if (idle.empty()) {
+                last.push_back(s);
+                idle.insert(static_cast<std::uint32_t>(last.size() - 1));
+            }
+            run(s, *(idle_for_others.empty() ? idle : idle_for_others).begin());
+        }
+    }
+    return worker;
 }
 
 SUBLET_DECL std::vector<step_id> sequence_by(schedule_problem const& problem,

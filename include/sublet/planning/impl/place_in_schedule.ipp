@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 
-/// In a schedule each buffer lives in one range, so pack() places it. Between that and every schedule,
-/// buffers that may wait have the conflicts of the schedule and the others those of the dependences: more of
-/// them may wait until the limit holds, and a binary search then finds how few of the largest suffice.
+/// In a schedule each buffer lives in one range, so pack() places it. Where there are bytes to spare, waits of
+/// that placement are left out, half of them, then quarters, down to single ones, and what is left is an order
+/// of the steps with conflicts of its own: if all buffers can be placed within the limits, these were not
+/// needed.
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/internal/pressure.hpp>
@@ -144,6 +145,7 @@ SUBLET_DECL plan_in_schedule place_in_schedule(snapshot const& p, dependence_gra
     for (std::size_t i = curve.points().size(); i-- != 0;)
         if (&curve.points()[i] != chosen) try_other(curve.points()[i]);
     for (capped_schedule const& other : by_path) try_other(other);
+    result.worker = workers_of(steps, result.chosen.start);
     for (buffer_id b = 0; b != problem.buffers.size(); ++b) problem.buffers[b].life = result.in_schedule[b];
     return result;
 }
@@ -187,64 +189,82 @@ SUBLET_DECL table<pool_id, byte_count> bounds_in_schedule(snapshot const& p, pla
     return bounds;
 }
 
-/// Visits of one placement with some waits, for each buffer: there are a few dozen such placements.
-inline constexpr std::uint64_t trial_visits = 256;
-
-SUBLET_DECL bool lower_with_handoffs(plan_in_schedule const& schedule, placement_problem const& problem,
-                                     placement now, table<pool_id, byte_count> const& limits, effort work,
-                                     placement& placed, table<buffer_id, unsigned char>& waits)
+SUBLET_DECL handoff_set waits_of(plan_in_schedule const& schedule, placement_problem const& problem,
+                                 placement const& placed)
 {
-    buffer_range_lists const exact =
-        find_conflict_ranges(schedule.timed.graph, schedule.lives, most_conflict_ranges).of;
-    std::vector<sort_key> waiting; // {size, , buffer}
-    table<buffer_id, unsigned char> may_wait(problem.buffers.size());
-    auto fits_limits = [&] {
-        std::uint64_t const visits = smaller(offset_visits(work) / 16, trial_visits * problem.buffers.size());
-        now = place_concurrently(
-            problem, schedule.lives,
-            schedule_conflicts(exact, schedule.lives, schedule.in_schedule, may_wait),
-            {.bounds = limits, .visits = visits, .most_visits = 2 * visits + 256 * problem.buffers.size()});
-        bool low = now.status <= placement::outcome::feasible;
+    table<buffer_id, memory_plan::placed_buffer> occupants;
+    for (buffer_id b = 0; b != problem.buffers.size(); ++b) {
+        placement_problem::buffer const& it = problem.buffers[b];
+        occupants.push_back({.life = schedule.in_schedule[b],
+                             .size = it.size + limits_of(problem, it.pool).guard,
+                             .alignment = it.alignment,
+                             .pool = it.pool,
+                             .offset = placed.offset[b]});
+    }
+    return find_handoffs(schedule.timed.graph, schedule.lives, occupants);
+}
+
+/// The graph in which steps wait, too. Its positions keep the order of both.
+SUBLET_DECL dependence_graph with_waits(dependence_graph const& g, std::vector<handoff> const& waits)
+{
+    dependence_graph result;
+    auto const unsorted = csr_rows<position_id, position_id>::gathered(g.positions(), [&](auto add) {
+        for (position_id at = 0; at != g.positions(); ++at)
+            for (position_id from : g.before[at]) add(at, from);
+        for (handoff h : waits) add(g.start_of(h.to), g.position_of[h.from]);
+    });
+    result.after = unsorted.transposed(g.positions());
+    result.before = result.after.transposed(g.positions());
+    result.step_at = g.step_at;
+    result.position_of = g.position_of;
+    return result;
+}
+
+/// Visits of all trials together: so many for each buffer, of large programs about a second in all. A quarter
+/// of both are made with any effort.
+inline constexpr std::uint64_t trial_visits = 16'384, all_trial_visits = 100'000'000;
+
+SUBLET_DECL void drop_waits(plan_in_schedule const& schedule, placement_problem const& problem,
+                            table<pool_id, byte_count> const& limits, effort work, placement& placed,
+                            buffer_range_lists& conflicts)
+{
+    handoff_set const found = waits_of(schedule, problem, placed);
+    if (!found) return;
+    auto fits = [&](std::vector<handoff> const& waits, std::uint64_t visits) {
+        dependence_graph const g = with_waits(schedule.timed.graph, waits);
+        buffer_range_lists ranges = find_conflict_ranges(g, schedule.lives, most_conflict_ranges).of;
+        placement now = place_concurrently(
+            problem, schedule.lives, ranges,
+            {.bounds = limits, .nearly = placed.offset, .visits = visits, .most_visits = 3 * visits});
+        if (now.status > placement::outcome::feasible) return false;
         for (pool_id i = 0; i != limits.size(); ++i) {
-            low = low && now.pools[i].height <= limits[i];
+            if (now.pools[i].height > limits[i]) return false;
             now.pools[i].lower_bound = schedule.placed.pools[i].lower_bound; // instead of the limit
         }
-        return low;
+        placed = std::move(now);
+        conflicts = std::move(ranges);
+        return true;
     };
-    byte_count eighths = 8;
-    int rounds = 16;
-    do {
-        std::size_t const before = waiting.size();
-        while (waiting.size() == before) {
-            for (buffer_id b = 0; b != may_wait.size(); ++b) {
-                placement_problem::buffer const& it = problem.buffers[b];
-                byte_count const limit = limits[it.pool], low = limit - limit / 8 * (8 - eighths);
-                if (may_wait[b] || now.pools[it.pool].height <= limit || now.offset[b] + it.size <= low)
-                    continue;
-                may_wait[b] = 1;
-                waiting.push_back({descending(it.size), 0, b});
-            }
-            if (waiting.size() == before && eighths-- == 0) return true;
+    std::vector<sort_key> by_bytes;
+    for (std::uint32_t i = 0; i != found.handoffs.size(); ++i) by_bytes.push_back({found.bytes[i], 0, i});
+    sort_by_key(by_bytes);
+    std::vector<handoff> waits, rest;
+    for (sort_key const& next : by_bytes) waits.push_back(found.handoffs[next.id]);
+    std::size_t const all = waits.size(), buffers = problem.buffers.size();
+    std::uint64_t left = smaller(all_trial_visits, trial_visits * buffers);
+    left = larger(left / 4, work.of(left));
+    for (std::size_t part = all; part != 0; part /= 2)
+        for (std::size_t at = 0; at < waits.size();) {
+            std::uint64_t const visits = (part >= all / 8 ? 256 : 64) * buffers;
+            if (visits > left) return;
+            left -= visits;
+            auto const begin = waits.begin() + static_cast<std::ptrdiff_t>(at);
+            rest.assign(waits.begin(), begin);
+            rest.insert(rest.end(), begin + static_cast<std::ptrdiff_t>(smaller(part, waits.size() - at)),
+                        waits.end());
+            if (fits(rest, visits)) waits = rest;
+            else at += part;
         }
-        if (rounds-- == 0) return true;
-        if (fits_limits()) break;
-        for (placement::pool_result const& pool : now.pools)
-            if (pool.height == no_limit) return false;
-    } while (true);
-    placed = now;
-    waits = may_wait;
-
-    sort_by_key(waiting);
-    for (std::size_t few = 0, enough = waiting.size(); few + 1 < enough;) { // invariant: `few` do not suffice
-        std::size_t const half = few + (enough - few) / 2;
-        for (std::size_t i = 0; i != waiting.size(); ++i) may_wait[buffer_id{waiting[i].id}] = i < half;
-        if (fits_limits()) {
-            placed = now;
-            waits = may_wait;
-            enough = half;
-        } else few = half;
-    }
-    return true;
 }
 
 SUBLET_DECL void lower_bounds_to(table<pool_id, byte_count> const& bounds, placement& placed)

@@ -64,18 +64,33 @@ SUBLET_DECL placement placement_of(memory_plan const& plan, plan_report const& r
     return now;
 }
 
-/// For each pool, the height from which waits are not worth more gain: that in the schedule and `thousandths`
-/// of it.
-SUBLET_DECL table<pool_id, byte_count> wait_limits_of(placement const& in_schedule, std::size_t pools,
-                                                      table<pool_id, pool_limits> const& given,
-                                                      unsigned thousandths)
+/// For each pool, the height within which waits are to be few: its capacity, or that in the schedule and the
+/// minimum gain. Of bytes for all pools together, those that need least to do without waits get theirs first.
+SUBLET_DECL table<pool_id, byte_count> wait_limits_of(placement const& in_schedule, placement const& without,
+                                                      placement_problem const& problem,
+                                                      handoff_options const& wanted)
 {
+    bool const has_most = wanted.most_bytes != no_limit;
     table<pool_id, byte_count> limits;
-    for (pool_id pool = 0; pool != pools; ++pool) {
-        byte_count const height = in_schedule.pools[pool].height;
-        byte_count const gain = height / 1000 * thousandths + height % 1000 * thousandths / 1000;
-        byte_count const capacity = pool < given.size() ? given[pool].capacity : no_limit;
-        limits.push_back(smaller(capacity, sum_fits(height, gain) ? height + gain : no_limit));
+    std::vector<sort_key> by_need; // {bytes, , pool}
+    byte_count spare = wanted.most_bytes;
+    for (pool_id pool = 0; pool != without.pools.size(); ++pool) {
+        byte_count const capacity = limits_of(problem, pool).capacity;
+        byte_count const height = smaller(in_schedule.pools[pool].height, capacity);
+        byte_count const gain =
+            height / 1000 * wanted.minimum_gain + height % 1000 * wanted.minimum_gain / 1000;
+        if (has_most) limits.push_back(height);
+        else if (capacity != no_limit) limits.push_back(capacity);
+        else limits.push_back(sum_fits(height, gain) ? height + gain : no_limit);
+        spare -= smaller(spare, height);
+        byte_count const enough = smaller(without.pools[pool].height, capacity);
+        by_need.push_back({enough - smaller(enough, height), 0, pool});
+    }
+    sort_by_key(by_need);
+    for (sort_key const& next : by_need) {
+        byte_count const more = has_most ? smaller(next.key, spare) : 0;
+        limits[pool_id{next.id}] += more;
+        spare -= more;
     }
     return limits;
 }
@@ -109,20 +124,6 @@ public:
 private:
     table<buffer_id, live_range> const& lives_;
 };
-
-/// Moves buffers back to where they lay before. Those that wait, as far as the schedule allows it; of others
-/// none gets a wait by that.
-SUBLET_DECL void keep_in_schedule(plan_in_schedule const& schedule,
-                                  table<buffer_id, unsigned char> const& waits, double share,
-                                  table<buffer_id, byte_count> const& former, effort work,
-                                  placement_problem const& problem, placement& placed)
-{
-    buffer_range_lists const exact =
-        find_conflict_ranges(schedule.timed.graph, schedule.lives, most_conflict_ranges).of;
-    keep_concurrently(problem, schedule.lives,
-                      schedule_conflicts(exact, schedule.lives, schedule.in_schedule, waits), former, share,
-                      offset_visits(work) / 16, placed);
-}
 
 /// The buffers of the plan, with the guards of their pools: what takes over bytes of a guard waits, too.
 SUBLET_DECL table<buffer_id, memory_plan::placed_buffer> occupants_of(memory_plan const& plan,
@@ -247,9 +248,9 @@ SUBLET_DECL plan_in_schedule accepted_schedule(snapshot const& p, plan_options c
     }
     if (options.in_place && !p.overwrites().empty())
         lower_bounds_to(bounds_in_schedule(p, options, result.plan, problem, schedule), schedule.placed);
-    for (step_id s = 0; s != p.steps(); ++s)
-        result.schedule.push_back({schedule.chosen.start[s], schedule.chosen.worker[s]});
-    if (!given.empty()) result.schedule = wanted.schedule;
+    result.schedule = wanted.schedule;
+    for (step_id s = 0; given.empty() && s != p.steps(); ++s)
+        result.schedule.push_back({schedule.chosen.start[s], schedule.worker[s]});
     result.makespan = schedule.timed.schedule.makespan;
     result.critical_path = result.critical_path_with = schedule.timed.schedule.critical_path;
     result.least_makespan =
@@ -298,8 +299,7 @@ SUBLET_DECL planned_with_handoffs plan_without_groups(snapshot const& p, plan_op
         accepted_schedule(p, options, wanted, ordered, problem, is_placed, result);
 
     bool const has_most = wanted.most_bytes != no_limit;
-    table<pool_id, byte_count> const limits =
-        wait_limits_of(schedule.placed, now.pools.size(), options.pools, has_most ? 0 : wanted.minimum_gain);
+    table<pool_id, byte_count> const limits = wait_limits_of(schedule.placed, now, problem, wanted);
     bool waits = has_most && result.bytes_without > wanted.most_bytes, is_split = false;
     for (pool_id pool = 0; pool != now.pools.size(); ++pool) {
         waits = waits || (!has_most && now.pools[pool].height > limits[pool]);
@@ -308,15 +308,18 @@ SUBLET_DECL planned_with_handoffs plan_without_groups(snapshot const& p, plan_op
     }
     if (schedule.placed.status <= placement::outcome::feasible && (waits || !is_placed)) {
         placement placed = schedule.placed;
-        table<buffer_id, unsigned char> may_wait(plan.buffers.size(), 1);
-        bool const is_known =
-            !wanted.few_waits || !is_placed || is_split ||
-            lower_with_handoffs(schedule, problem, now, limits, options.effort, placed, may_wait);
+        buffer_range_lists conflicts = conflicts_in_schedule(
+            find_conflict_ranges(schedule.timed.graph, schedule.lives, most_conflict_ranges).of,
+            schedule.in_schedule);
+        if (wanted.few_waits && !is_split) {
+            if (is_placed) keep_low_pools(plan, now, limits, placed); // they need no waits
+            drop_waits(schedule, problem, limits, options.effort, placed, conflicts);
+        }
         table<buffer_id, byte_count> former; // offsets
         if (has_previous(options)) {
             former = previous_offsets(plan, options);
-            keep_in_schedule(schedule, may_wait, has_most ? 0 : options.keep_within, former, options.effort,
-                             problem, placed);
+            keep_concurrently(problem, schedule.lives, conflicts, former, has_most ? 0 : options.keep_within,
+                              offset_visits(options.effort) / 16, placed);
         }
         if (is_placed) keep_low_pools(has_previous(options) ? kept_plan.plan : plan, kept, limits, placed);
         for (placement::pool_result& pool : placed.pools)
@@ -327,7 +330,6 @@ SUBLET_DECL planned_with_handoffs plan_without_groups(snapshot const& p, plan_op
         result.figures = begun_report(p, program_reading::concurrent);
         result.figures.external = std::move(external);
         result.figures.is_scheduled = true;
-        result.figures.is_cut_short = !is_known;
         enter_offsets(placed, result);
         in_one_schedule const meetings(schedule.in_schedule);
         if (!former.empty()) result.figures.moved = moved_values(plan, options, former, &meetings);
@@ -345,6 +347,24 @@ SUBLET_DECL planned_with_handoffs plan_without_groups(snapshot const& p, plan_op
     expect_within(fault::over_budget, result.figures.arena_bytes, wanted.most_bytes, result);
     expect_within(fault::over_time, result.makespan, wanted.longest == 0 ? no_limit : wanted.longest, result);
     finish_plan(result, begun, options.check, [&] { return check_concurrent_plan(p, plan, options); });
+    return result;
+}
+
+/// From each step to the next one on its worker, unless an edge says so already.
+SUBLET_DECL std::vector<handoff> handoffs_of_workers(dependence_graph const& g,
+                                                     table<step_id, step_time> const& schedule)
+{
+    std::vector<sort_key> runs; // {worker, start, step}
+    for (step_id s = 0; s != schedule.size(); ++s)
+        runs.push_back({schedule[s].worker, schedule[s].start, s});
+    sort_by_key(runs);
+    std::vector<handoff> result;
+    for (std::size_t i = 1; i < runs.size(); ++i) {
+        step_id const from = runs[i - 1].id, to = runs[i].id;
+        if (runs[i - 1].key == runs[i].key && !is_listed(g.before[g.start_of(to)], g.position_of[from]) &&
+            !is_listed(g.before[g.position_of[to]], g.position_of[from]))
+            result.push_back({from, to});
+    }
     return result;
 }
 
@@ -389,6 +409,31 @@ SUBLET_DECL planned_with_handoffs plan_in_groups(snapshot const& p, plan_options
     return result;
 }
 
+/// The order of the workers becomes given hand-offs: those of the schedule that is accepted without them.
+SUBLET_DECL planned_with_handoffs plan_on_workers(snapshot const& p, plan_options const& options,
+                                                  handoff_options const& wanted)
+{
+    auto plan_for = [&](plan_options const& how, handoff_options const& own) {
+        return own.groups.empty() ? plan_without_groups(p, how, own) : plan_in_groups(p, how, own);
+    };
+    handoff_options own = wanted;
+    own.few_waits = false;
+    plan_options unchecked = options;
+    unchecked.check = false;
+    unchecked.previous = {};
+    planned_with_handoffs const first = plan_for(unchecked, own);
+    if (!first) return first;
+    own.few_waits = wanted.few_waits;
+    own.schedule = first.schedule;
+    dependence_graph const g = dependences(p, dependences_of(options, wanted.handoffs));
+    for (handoff h : handoffs_of_workers(g, own.schedule)) own.handoffs.push_back(h);
+    planned_with_handoffs result = plan_for(options, own);
+    result.critical_path = first.critical_path;
+    result.least_makespan = first.least_makespan;
+    result.least_bytes = first.least_bytes;
+    return result;
+}
+
 } // namespace sublet::detail
 
 namespace sublet {
@@ -405,6 +450,7 @@ SUBLET_DECL planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_opt
     detail::expect_groups(how.groups, p.steps());
     auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
     detail::asked_options const wanted(how, p.steps(), &handoff_options::duration);
+    if (how.keeps_workers) return detail::plan_on_workers(p, *asked, *wanted);
     if (!how.groups.empty()) return detail::plan_in_groups(p, *asked, *wanted);
     return detail::plan_without_groups(p, *asked, *wanted);
 }

@@ -180,47 +180,19 @@ SUBLET_DECL scheduled_graph in_schedule_order(dependence_graph const& g, schedul
 
 // --- schedule conflicts ----------------------------------------------------------------------------------
 
-SUBLET_DECL buffer_range_lists schedule_conflicts(buffer_range_lists const& exact,
-                                                  concurrent_live_ranges const& lives,
-                                                  table<buffer_id, live_range> const& in_schedule,
-                                                  table<buffer_id, unsigned char> const& may_wait)
+SUBLET_DECL buffer_range_lists conflicts_in_schedule(buffer_range_lists const& exact,
+                                                     table<buffer_id, live_range> const& in_schedule)
 {
-    SUBLET_EXPECTS(exact.values() == lives.buffers() && in_schedule.size() == lives.buffers() &&
-                       may_wait.size() == lives.buffers(),
+    SUBLET_EXPECTS(exact.values() == in_schedule.size(),
                    "sublet: a table needs one entry for each buffer");
-    std::uint32_t const positions = lives.positions;
-    table<position_id, unsigned char> waits(positions); // a buffer that may wait begins there
-    for (buffer_id b = 0; b != lives.buffers(); ++b)
-        for (position_id at : lives.begins[b])
-            if (may_wait[b]) waits[at] = 1;
-    table<position_id, position_id> next_change(std::size_t{positions} + 1,
-                                                positions); // the next position where `waits` changes
-    for (position_id at = positions; at-- != 0;)
-        next_change[at] =
-            at + 1 != positions && waits[at] == waits[at + 1] ? next_change[at + 1] : position_id{at + 1};
-
     std::vector<std::uint32_t> first{0};
     std::vector<live_range> ranges;
-    auto add = [&](live_range r) {
-        if (is_empty(r)) return;
-        if (ranges.size() != first.back() && ranges.back().last == r.first) ranges.back().last = r.last;
-        else ranges.push_back(r);
-    };
-    for (buffer_id b = 0; b != lives.buffers(); ++b) {
-        position_id const until = in_schedule[b].last;
-        std::size_t const most = exact.ranges() + 64 * (std::size_t{b} + 1);
-        for (live_range r : exact[b]) {
-            add({r.first, smaller(r.last, until)});
-            position_id at = larger(r.first, until);
-            while (!may_wait[b] && at < r.last && ranges.size() < most) {
-                position_id const next = smaller(next_change[at], r.last);
-                if (!waits[at]) add({at, next});
-                at = next;
-            }
-        }
+    for (buffer_id b = 0; b != in_schedule.size(); ++b) {
+        for (live_range r : exact[b])
+            if (r.first < in_schedule[b].last) ranges.push_back({r.first, smaller(r.last, in_schedule[b].last)});
         first.push_back(static_cast<std::uint32_t>(ranges.size()));
     }
-    return {exact.method(), positions, std::move(first), std::move(ranges)};
+    return {exact.method(), exact.positions(), std::move(first), std::move(ranges)};
 }
 
 // --- handoffs --------------------------------------------------------------------------------------------

@@ -132,7 +132,8 @@ SUBLET_DECL schedule_curve schedules(snapshot const& p, plan_options const& give
     for (detail::capped_schedule const& point : curve.points()) {
         if (wanted.longest != 0 && point.makespan > wanted.longest) continue;
         step_schedule& next = result.points.emplace_back();
-        for (step_id s = 0; s != p.steps(); ++s) next.steps.push_back({point.start[s], point.worker[s]});
+        table<step_id, std::uint32_t> const worker = detail::workers_of(steps, point.start);
+        for (step_id s = 0; s != p.steps(); ++s) next.steps.push_back({point.start[s], worker[s]});
         next.makespan = point.makespan;
         next.live_bytes = point.bytes;
         for (pool_id of = 0; of != point.of_pool.size() && of < steps.first_group; ++of)
