@@ -326,6 +326,129 @@ TEST_CASE("the shortest schedule within bytes, and the fewest bytes within a tim
     CHECK(slow);
 }
 
+TEST_CASE("within a capacity, or bytes for all pools, no step waits for bytes that are to spare")
+{
+    branches const program; // 2003 bytes do without a wait
+    plan_options options{.bytes = program.bytes, .pools = {{.capacity = 2003}}};
+    auto const roomy = plan_with_handoffs(program.program(), options);
+    REQUIRE(roomy);
+    CHECK(roomy.plan.handoffs.empty());
+    CHECK(roomy.bytes_without <= 2003);
+    options.pools[0].capacity = 2000;
+    auto const narrow = plan_with_handoffs(program.program(), options);
+    REQUIRE(narrow);
+    CHECK(narrow.plan.handoffs == std::vector<handoff>{{6, 3}});
+
+    // The same twice, in pools 0 and 1: where there are bytes for one pool more, one hand-off is left.
+    auto const both = sequence(16, 16, [&](step_id s, effect_sink& sink) {
+        for (value_id v : program.uses[s % 8]) sink.use(value_id::of(+v + s / 8 * 8));
+        sink.def(+s);
+    });
+    std::vector<byte_count> bytes = program.bytes;
+    bytes.insert(bytes.end(), program.bytes.begin(), program.bytes.end());
+    bytes[8 + 3] = bytes[8 + 5] = 500;
+    std::vector<pool_id> pool(16, 0);
+    for (std::size_t v = 8; v != 16; ++v) pool[v] = 1;
+    auto handoffs_within = [&](byte_count most) {
+        auto const planned =
+            plan_with_handoffs(both, {.bytes = bytes, .pool = pool}, {.workers = 4, .most_bytes = most});
+        REQUIRE(planned);
+        CHECK(planned.report().arena_bytes <= most);
+        return planned.plan.handoffs;
+    };
+    CHECK(handoffs_within(1520).size() > 1);
+    CHECK(handoffs_within(2010) == std::vector<handoff>{{6, 3}});
+    CHECK(handoffs_within(3010).empty());
+}
+
+TEST_CASE("of a small program as few steps wait as any set of waits in the schedule allows, mostly")
+{
+    // Sets of waits that agree with the schedule, smallest first: does a plan fit that keeps them?
+    std::size_t checked = 0, fewest = 0, at_once = 0, with_room = 0;
+    for (std::uint32_t seed = 0; seed != rounds(400); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(pick, {.tasks = 4 + pick.below(5), .back = 3});
+        snapshot const p = tasks.program();
+        plan_options const options = tasks.options();
+        auto const least = plan_with_handoffs(p, options, {.few_waits = false, .minimum_gain = 0});
+        REQUIRE(least);
+        if (least.plan.handoffs.size() < 2) continue;
+        byte_count const lowest = least.report().arena_bytes, spare = least.bytes_without - lowest;
+        handoff_options wanted{.most_bytes = lowest + pick.below(static_cast<unsigned>(spare)),
+                               .schedule = least.schedule};
+        auto const planned = plan_with_handoffs(p, options, wanted);
+        REQUIRE(planned);
+        REQUIRE(planned.report().arena_bytes <= wanted.most_bytes);
+        at_once += least.plan.handoffs.size();
+        with_room += planned.plan.handoffs.size();
+        std::vector<handoff> pairs;
+        for (step_id from = 0; from != p.steps(); ++from)
+            for (step_id to = 0; to != p.steps(); ++to)
+                if (least.schedule[from].start < least.schedule[to].start) pairs.push_back({from, to});
+        auto fits = [&](std::vector<handoff> const& waits) {
+            auto const found = plan_concurrent(p, options, {.handoffs = waits});
+            return found && found.report().arena_bytes <= wanted.most_bytes;
+        };
+        std::size_t const has = planned.plan.handoffs.size();
+        bool fewer_fit = has != 0 && fits({});
+        for (std::size_t i = 0; has > 1 && !fewer_fit && i != pairs.size(); ++i) fewer_fit = fits({pairs[i]});
+        for (std::size_t i = 0; has > 2 && has < 4 && !fewer_fit && i != pairs.size(); ++i)
+            for (std::size_t k = 0; !fewer_fit && k != i; ++k) fewer_fit = fits({pairs[i], pairs[k]});
+        if (has > 3) continue;
+        ++checked;
+        fewest += !fewer_fit;
+    }
+    MESSAGE(checked, " programs, ", fewest, " with the fewest waits; ", at_once, " waits at the least bytes, ",
+            with_room, " with some to spare");
+    CHECK(10 * fewest >= 9 * checked);
+    CHECK(3 * with_room < 2 * at_once);
+}
+
+TEST_CASE("with its workers a plan keeps their order, and only what another worker has left is waited for")
+{
+    std::size_t for_bytes = 0, without = 0;
+    for (std::uint32_t seed = 0; seed != rounds(300); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(pick, {.tasks = 1 + pick.below(20),
+                                                     .back = seed % 2 == 0 ? 0u : 4u,
+                                                     .edges = 10,
+                                                     .early = seed % 3 == 0 ? 30u : 0u,
+                                                     .views = seed % 5 == 0 ? 20u : 0u,
+                                                     .pools = 1 + pick.below(2),
+                                                     .shuffled = seed % 7 == 0});
+        snapshot const p = tasks.program();
+        auto const takes = draw_durations(pick, tasks, 3);
+        handoff_options wanted{.duration = takes, .workers = 1 + pick.below(4), .minimum_gain = 0};
+        auto const any = plan_with_handoffs(p, tasks.options(), wanted);
+        wanted.keeps_workers = true;
+        if (pick.below(3) == 0) wanted.schedule = any.schedule;
+        auto const planned = plan_with_handoffs(p, tasks.options(), wanted);
+        REQUIRE(planned);
+        REQUIRE(planned.report().is_checked);
+        REQUIRE(planned.critical_path_with <= planned.makespan);
+        REQUIRE(is_safe(tasks, planned.plan, planned.plan.handoffs));
+        REQUIRE(planned.schedule.size() == p.steps());
+        if (!wanted.schedule.empty()) REQUIRE(planned.schedule == any.schedule);
+        sharing_rule const rule(tasks, planned.plan.handoffs);
+        for (step_id a = 0; a != p.steps(); ++a)
+            for (step_id b = 0; b != p.steps(); ++b)
+                if (planned.schedule[a].worker == planned.schedule[b].worker &&
+                    planned.schedule[a].start < planned.schedule[b].start)
+                    REQUIRE(rule.before[a][b]);
+        for (std::size_t i = 0; i != planned.plan.handoffs.size(); ++i) {
+            handoff const h = planned.plan.handoffs[i];
+            if (planned.handoff_bytes[i] == 0) continue;
+            REQUIRE(planned.schedule[h.from].worker != planned.schedule[h.to].worker);
+            ++for_bytes;
+        }
+        without += any.plan.handoffs.size();
+    }
+    CHECK(2 * for_bytes < without);
+    CHECK(for_bytes > rounds(20));
+}
+
 TEST_CASE("thousands of steps are planned as well as tens")
 {
     for (auto name : {"chain", "inception", "training", "ladder8"}) {
