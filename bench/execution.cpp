@@ -2,6 +2,7 @@
 
 // execution [--rounds N] [--width N] [--most BYTES] [--csv] [--smoke] [NETWORK ...]
 // execution --count-only [--csv] [NETWORK ...]
+// execution --waits [--width N] [--csv] [NETWORK ...]
 // execution --compare FILE.onnx [NETWORK]
 //
 // The cost of memory modes and executors (B0 to B6, see execution_cases.hpp) on whole networks:
@@ -27,12 +28,16 @@
 // --count-only runs empty kernels on blocks without memory, to count peaks at any batch size. External bytes
 // are weights, momenta, statistics and the batch itself.
 //
+// --waits plans within 100 to 150 % of the fewest bytes of a plan with hand-offs for four streams, and prints
+// how many steps wait for storage then, and the waits between streams in a run.
+//
 // --compare compares a network made in code with a trace of the same network, by type of operation.
 
 #include "execution_cases.hpp"
 #include "execution_counts.hpp"
 #include "measure.hpp"
 #include "read_network.hpp"
+#include "wait_curve.hpp"
 
 #include <sublet/plan_memory.hpp>
 
@@ -195,9 +200,9 @@ void start_one(std::string const& self, std::size_t index, std::string const& wo
 struct arguments {
     std::vector<std::string> words;
     byte_count most = 2'000'000'000;
-    std::size_t width = 2;
+    std::size_t width = 0; ///< 0: 2, or 4 with --waits
     int rounds = 4, runs = 6;
-    bool count_only = false, as_csv = false, smoke = false;
+    bool count_only = false, waits = false, as_csv = false, smoke = false;
     std::string compared;
 };
 
@@ -286,6 +291,7 @@ arguments read_arguments(int count, char** words)
         std::string const word = words[i];
         bool const has_more = i + 1 != count;
         if (word == "--count-only") args.count_only = true;
+        else if (word == "--waits") args.waits = true;
         else if (word == "--csv") args.as_csv = true;
         else if (word == "--smoke") args.smoke = true;
         else if (word == "--most" && has_more) args.most = bench::bytes_in(words[++i]);
@@ -302,12 +308,15 @@ arguments read_arguments(int count, char** words)
             std::sort(args.words.begin() + before, args.words.end());
         }
     }
+    if (args.width == 0) args.width = args.waits ? 4 : 2;
     if (args.smoke) {
         args.words = {"inception:forward"};
         args.rounds = 1;
         args.runs = 2;
     } else if (args.words.empty() && !args.compared.empty()) {
         args.words = {"resnet50:32"};
+    } else if (args.words.empty() && args.waits) {
+        args.words = {"resnet50:16", "inception:16", "transformer:4"};
     } else if (args.words.empty()) {
         args.words = {"resnet50:1", "resnet50:2"};
         if (args.count_only)
@@ -324,6 +333,7 @@ arguments read_arguments(int count, char** words)
 constexpr char usage[] =
     "usage: bench_execution [--rounds N] [--width N] [--most BYTES] [--csv] [--smoke] [NETWORK ...]\n"
     "       bench_execution --count-only [--csv] [NETWORK ...]\n"
+    "       bench_execution --waits [--width N] [--csv] [NETWORK ...]\n"
     "       bench_execution --compare FILE.onnx [NETWORK]\n";
 
 } // namespace
@@ -336,6 +346,8 @@ int main(int count, char** words)
             return run_one(words[2], words[3], std::stoul(words[4]), std::stoi(words[5])), 0;
         arguments const args = read_arguments(count, words);
         if (!args.compared.empty()) return bench::compare(args.compared, args.words.front()) ? 0 : 1;
+        if (args.waits || args.smoke) bench::print_waits(args.words, args.width, args.as_csv);
+        if (args.waits) return 0;
         if (args.count_only || args.smoke) bench::print_counts(args.words, args.as_csv);
         return args.count_only || run_all(words[0], args) ? 0 : 1;
     } catch (std::exception const& e) {

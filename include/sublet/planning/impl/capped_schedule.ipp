@@ -381,8 +381,7 @@ SUBLET_DECL table<step_id, std::uint32_t> workers_of(schedule_problem const& pro
         last[on] = s;
         running.push({descending(end_of(s)), 0, s});
         for (step_id p : problem.before[s])
-            if (--left[p] == 0 && idle.contains(worker[p]) && last[worker[p]] == p)
-                idle_for_others.insert(worker[p]);
+            if (--left[p] == 0 && last[worker[p]] == p) idle_for_others.insert(worker[p]);
     };
     for (std::size_t begin = 0, end = 0; begin != order.size(); begin = end) {
         std::uint64_t const now = order[begin].key;
@@ -396,8 +395,8 @@ SUBLET_DECL table<step_id, std::uint32_t> workers_of(schedule_problem const& pro
             step_id const s = order[i].id;
             step_id from = no_step;
             for (step_id p : problem.before[s])
-                if (last[worker[p]] == p && idle.contains(worker[p]) &&
-                    (from == no_step || end_of(p) > end_of(from) || (end_of(p) == end_of(from) && p < from)))
+                if (last[worker[p]] == p && (from == no_step || end_of(p) > end_of(from) ||
+                                             (end_of(p) == end_of(from) && p < from)))
                     from = p;
             if (from != no_step) run(s, worker[from]);
         }
