@@ -5,7 +5,7 @@
 #   cmake -DCHECK=ON -P page/page.cmake       only says whether the header is what they make: that is a test
 cmake_minimum_required(VERSION 3.25)
 
-set(scripts text models reasons view picture zoom pointer keys search tables begin)
+set(scripts text models reasons view picture zoom pointer keys search waits tables begin)
 set(header ${CMAKE_CURRENT_LIST_DIR}/../include/sublet/reporting/detail/html_script.hpp)
 set(literal_limit 16000) # bytes that every compiler takes in one literal
 

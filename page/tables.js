@@ -164,4 +164,5 @@ function list_tables() {
     add("Why the peak", models.flatMap(peaks_of));
     add("In place", models.filter(model => model.plan.in_place.length).map(in_place_table));
     add("Hand-offs", models.filter(model => model.plan.handoffs.length).flatMap(handoff_tables));
+    if (data.waits_within) add("Waits against " + unit_name, wait_tables(data.waits_within));
 }

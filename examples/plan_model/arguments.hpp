@@ -36,7 +36,7 @@ inline constexpr char usage[] =
     "                  [--order WORD|FILE] [--align N] [--in-place WORD]\n"
     "                  [--capacity BYTES]\n"
     "                  [--semantics sequential|concurrent\n"
-    "                   [--strategy offsets|slots | --handoffs [--workers N]]]\n"
+    "                   [--strategy offsets|slots | --handoffs [--workers N] [--waits]]]\n"
     "                  [--html FILE [--before]] [--svg FILE] [--dot FILE] [--csv FILE] [--values FILE]\n"
     "                  [--why-peak FILE] [--trace FILE] [--header FILE] [--c-header FILE] [--tflm FILE]\n"
     "                  [--json] [--quiet]\n"
@@ -90,6 +90,8 @@ inline constexpr char usage[] =
     "                     which are allocations shared as a whole\n"
     "  --handoffs         let nodes also wait for storage where that makes the arena smaller\n"
     "  --workers N        with --handoffs: accept the makespan of N workers (default: of unlimited workers)\n"
+    "  --waits            with --handoffs: also how many nodes wait for storage if the arena may have up to\n"
+    "                     half as many bytes again as it needs; the page of --html draws it\n"
     "  --html FILE        write a page that shows the plan in a browser: to zoom, to search by name, with "
     "the\n"
     "                     reasons of the peak and of each offset\n"
@@ -173,7 +175,7 @@ struct arguments {
     bool in_place = true;
     model_options reading = {.pairs = in_place_pairs::operators};
     std::vector<dimension_range> ranges; ///< not empty: one plan for all of these sizes
-    bool concurrent = false, slots = false, handoffs = false;
+    bool concurrent = false, slots = false, handoffs = false, waits = false;
     std::size_t workers = 0; ///< 0: one per node
     bool run = false;
     sublet::executor_options::checks check = sublet::executor_options::checks::plan;
@@ -382,6 +384,8 @@ inline arguments read_arguments(int count, char const* const* words)
         } else if (word == "--handoffs") {
             args.handoffs = true;
             only_if_concurrent = word;
+        } else if (word == "--waits") {
+            args.waits = true;
         } else if (word == "--workers") {
             args.workers = read_number(word, operand());
         } else if (word == "--align") {
@@ -413,6 +417,8 @@ inline arguments read_arguments(int count, char const* const* words)
         throw input_error("option " + only_if_concurrent + " needs --semantics concurrent (see --help)");
     if (args.before && args.html.empty())
         throw input_error("option --before is about a page: it needs --html (see --help)");
+    if (args.waits && !args.handoffs)
+        throw input_error("option --waits is about waiting: it needs --handoffs (see --help)");
     if (args.workers != 0 && !args.handoffs)
         throw input_error("option --workers is about waiting: it needs --handoffs (see --help)");
     if (args.capacity != 0 && (args.concurrent || args.run || args.json || args.has_files_of_plan()))

@@ -83,7 +83,8 @@ std::optional<mode_comparison> run_if_asked(arguments const& args, network const
 
 /// The plan, and beside it, if asked for, the one without what was chosen.
 void write_page(std::ostream& out, arguments const& args, network const& net, plan_settings const& wanted,
-                timed_plan const& timed, std::string_view title)
+                timed_plan const& timed, std::vector<std::pair<sublet::byte_count, std::size_t>> waits,
+                std::string_view title)
 {
     sublet::snapshot const program = as_program(net);
     sublet::plan_options const options = as_options(net, wanted);
@@ -95,7 +96,8 @@ void write_page(std::ostream& out, arguments const& args, network const& net, pl
                               .steps = label_of,
                               .title = title,
                               .program = &program,
-                              .options = &options};
+                              .options = &options,
+                              .waits_within = std::move(waits)};
     if (args.before) {
         plan_settings plain = wanted;
         if (wanted.handoffs) plain.handoffs = false, plain.workers = 0;
@@ -338,7 +340,9 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
         write_if_asked(args.trace, [&](auto& to) { sublet::write_trace(to, planned, {.names = name_of}); });
         if (timed.is_verified()) write_headers(args, net, planned.plan);
     }
-    write_if_asked(args.html, [&](auto& to) { write_page(to, args, net, wanted, timed, title); });
+    std::vector<std::pair<sublet::byte_count, std::size_t>> waits;
+    if (args.waits && planned) waits = waits_against_bytes(net, wanted);
+    write_if_asked(args.html, [&](auto& to) { write_page(to, args, net, wanted, timed, waits, title); });
     auto label_of = [&](auto op) -> auto& { return net.operations[op].label; };
     sublet::slot_plan const slots =
         timed.concurrent ? timed.concurrent->slots : sublet::color(planned.plan.buffers.size(), life_of);
@@ -376,6 +380,7 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
                     .is_cut_short = planned.report().is_cut_short,
                     .handoffs = planned.plan.handoffs.size(),
                     .with_handoffs = args.handoffs,
+                    .waits = std::move(waits),
                     .run = ran};
     if (!args.quiet) print(out, s, args.json);
     return s.is_good() ? 0 : 1;

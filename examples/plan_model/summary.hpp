@@ -19,6 +19,8 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace plan_model {
 
@@ -50,6 +52,7 @@ struct summary {
     bool is_cut_short = false; ///< the work budget ended the search; overhead_percent bounds the loss
     std::size_t handoffs = 0;
     bool with_handoffs = false;
+    std::vector<std::pair<sublet::byte_count, std::size_t>> waits = {}; ///< if requested: by bytes
     std::optional<mode_comparison> run = {}; ///< if requested
 
     bool is_good() const
@@ -161,6 +164,14 @@ inline void print(std::ostream& out, summary const& s, bool as_json)
             line("arena_bytes_without", std::to_string(s.concurrent->bytes_without));
             line("critical_path_without", std::to_string(s.concurrent->critical_path));
             line("critical_path", std::to_string(s.concurrent->critical_path_with));
+        }
+        if (!s.waits.empty()) { // [[bytes, hand-offs], ...]
+            std::string text;
+            for (auto const& [bytes, handoffs] : s.waits)
+                text += (text.empty() ? "" : ", ") +
+                        (as_json ? "[" + std::to_string(bytes) + ", " + std::to_string(handoffs) + "]"
+                                 : std::to_string(handoffs) + " in " + std::to_string(bytes));
+            line("waits_against_bytes", as_json ? "[" + text + "]" : text);
         }
     }
     if (s.run) {

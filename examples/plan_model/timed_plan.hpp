@@ -26,6 +26,29 @@ struct concurrent_facts {
     std::uint64_t critical_path = 0, critical_path_with = 0; ///< in nodes
 };
 
+/// Bytes of the arena and number of hand-offs, from the fewest bytes to half as many again. A limit that no
+/// plan meets is left out.
+inline std::vector<std::pair<sublet::byte_count, std::size_t>>
+waits_against_bytes(network const& net, plan_settings const& settings)
+{
+    sublet::snapshot const program = as_program(net);
+    sublet::plan_options const options = as_options(net, settings);
+    std::size_t const workers = settings.workers;
+    sublet::byte_count const least =
+        plan_with_handoffs(program, options, {.workers = workers, .few_waits = false, .minimum_gain = 0})
+            .report()
+            .arena_bytes;
+    std::vector<std::pair<sublet::byte_count, std::size_t>> curve;
+    for (unsigned const percent : {0u, 1u, 2u, 5u, 10u, 25u, 50u}) {
+        sublet::byte_count const most = least + least / 100 * percent + least % 100 * percent / 100;
+        auto const planned = plan_with_handoffs(program, options, {.workers = workers, .most_bytes = most});
+        if (!planned) continue;
+        std::pair const point{planned.report().arena_bytes, planned.plan.handoffs.size()};
+        if (curve.empty() || curve.back() != point) curve.push_back(point);
+    }
+    return curve;
+}
+
 struct timed_plan {
     sublet::planned_with_handoffs planned; ///< of any planner; without hand-offs they are empty
     double milliseconds = 0; ///< from the network in memory to the checked plan

@@ -22,6 +22,7 @@
 #include <fstream>
 #include <iostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -96,6 +97,12 @@ void write_page_with_handoffs(std::string const& file)
     auto const planned = sublet::plan_with_handoffs(program, options, {.workers = 2, .minimum_gain = 0});
     auto name_of = [](auto v) { return "value " + std::to_string(v); };
     auto step_name = [](auto s) { return "operation " + std::to_string(s); };
+    std::vector<std::pair<sublet::byte_count, std::size_t>> waits;
+    for (sublet::byte_count percent : {150, 125, 110, 100}) {
+        sublet::byte_count const most = planned.report().arena_bytes / 100 * percent + 99;
+        auto const within = sublet::plan_with_handoffs(program, options, {.workers = 2, .most_bytes = most});
+        waits.emplace_back(within.report().arena_bytes, within.plan.handoffs.size());
+    }
     std::ofstream out(file, std::ios::binary);
     sublet::write_html(out, planned,
                        {.names = name_of,
@@ -103,7 +110,8 @@ void write_page_with_handoffs(std::string const& file)
                         .steps = step_name,
                         .title = "Hand-offs",
                         .program = &program,
-                        .options = &options});
+                        .options = &options,
+                        .waits_within = waits});
 }
 
 /// Branches that join again, one after the other: live ranges have holes.

@@ -30,8 +30,10 @@
 #include <sublet/reporting/detail/shown_plan.hpp>
 #include <sublet/reporting/names.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -52,6 +54,8 @@ struct html_options {
     /// an order that keeps the hand-offs.
     plan_options const* options = nullptr;
     per_value<std::uint64_t, step_id> duration = std::uint64_t{1}; ///< as in handoff_options
+    /// Bytes of the arena and number of hand-offs of plans within other limits: drawn as a curve.
+    std::vector<std::pair<byte_count, std::size_t>> waits_within = {};
     /// Of plans that are no planner's result; default: the most bytes live at once.
     table<pool_id, byte_count> lower_bounds = {};
 };

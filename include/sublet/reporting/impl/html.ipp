@@ -394,6 +394,12 @@ SUBLET_DECL std::vector<char> html_page::text() const
     out << (options_.program != nullptr ? "true,\n" : "false,\n");
     json.list("names", names_.ends.size(), [&](std::size_t i) { json.text(names_[i]); });
     json.list("steps", step_names_.ends.size(), [&](std::size_t i) { json.text(step_names_[i]); });
+    if (!options_.waits_within.empty())
+        json.list("waits_within", options_.waits_within.size(), [&](std::size_t i) {
+            out << '[';
+            json.number(options_.waits_within[i].first);
+            out << ',' << options_.waits_within[i].second << ']';
+        });
     json.list("kinds", kinds_.kinds.size(), [&](std::size_t i) { json.text(kinds_.name_of(i)); });
     json.name("plans");
     out << '[';
