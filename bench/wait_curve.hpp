@@ -49,7 +49,8 @@ inline void print_waits(std::vector<std::string> const& words, std::size_t width
         byte_count const least = lowest.report().arena_bytes;
         for (unsigned const thousandths : {1000u, 1005u, 1010u, 1020u, 1050u, 1100u, 1250u, 1500u}) {
             handoff_options wanted{.workers = width,
-                                   .most_bytes = least / 1000 * thousandths + least % 1000 * thousandths / 1000};
+                                   .most_bytes =
+                                       least / 1000 * thousandths + least % 1000 * thousandths / 1000};
             std::printf(as_csv ? "%s,%.1f" : "%-16s %8.1f", name_of(word).c_str(), thousandths / 10.0);
             for (bool const keeps_workers : {false, true}) {
                 wanted.keeps_workers = keeps_workers;

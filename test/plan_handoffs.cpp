@@ -399,8 +399,8 @@ TEST_CASE("of a small program as few steps wait as any set of waits in the sched
         ++checked;
         fewest += !fewer_fit;
     }
-    MESSAGE(checked, " programs, ", fewest, " with the fewest waits; ", at_once, " waits at the least bytes, ",
-            with_room, " with some to spare");
+    MESSAGE(checked, " programs, ", fewest, " with the fewest waits; ", at_once,
+            " waits at the least bytes, ", with_room, " with some to spare");
     CHECK(10 * fewest >= 9 * checked);
     CHECK(3 * with_room < 2 * at_once);
 }

@@ -7,9 +7,12 @@
 ///     auto planned = sublet::plan_with_handoffs(program, {.bytes = sizes});
 ///     for (auto h : planned.plan.handoffs) std::cout << h.to << " waits for " << h.from << '\n';
 ///
-///     plan for every schedule ──┬─► within `minimum_gain` of the plan for one schedule: the former, no waits
-///     plan for one schedule ────┘   otherwise: hand-offs where it is higher, then more of them until it is
-///                                   as low ─► find_handoffs ─► check_concurrent_plan
+///     plan for every schedule ──┬─► within the limit: that plan, no waits
+///     plan for one schedule ────┘   otherwise: find_handoffs ─► leave out what the limit does not need ─►
+///                                   check_concurrent_plan
+///
+/// The limit of a pool is the height in one schedule and `minimum_gain`, or its capacity; with `most_bytes`
+/// all pools have one together.
 ///
 /// A plan for every schedule separates all buffers that are live together in any of them. Often it is as low
 /// as a plan for one order. Where it is not, some steps wait for others. All hand-offs agree with one
@@ -49,26 +52,29 @@ struct planned_with_handoffs : planned_memory {
 /// Requires:   as plan_concurrent; every duration is at least 1.
 /// Ensures:    the plan is valid for the concurrent reading together with its hand-offs (given ones first),
 ///             and proved unless `options.check` is off. No added hand-off is redundant, but for those
-///             past optional steps, and the critical path stays within `makespan`. A pool keeps the plan for every schedule if the plan for one
-///             schedule is lower by at most the minimum gain; any other pool is at most that gain above the
-///             plan for one schedule. With hand-offs, the lower bound is that of plans under the schedule.
-///             `options.order` is the priority of steps under a cap; without it, that is an order of low
-///             peak. For one worker never more bytes than plan_memory() in the same order. Schedules by the
-///             longest path, and for fewer workers, are candidates, so more workers do not need more bytes
-///             within the same `longest`, up to the minimum gain, what offsets need above the live bytes, and
-///             the work that `options.effort` allows.
-///             A given `schedule` is accepted as it is, for the durations, workers and groups that are given
-///             with it. With groups the given hand-offs are followed by those of an accepted schedule between
-///             sections, so every execution that keeps all hand-offs keeps the groups; hand-offs for storage
-///             may imply some of these. The bounds are those without groups.
-///             With `options.previous` buffers return to their places where that needs no bytes, and no wait
-///             of a buffer without any; with `most_bytes`, `keep_within` says nothing.
-///             Error: over_time if the shortest schedule that is found is longer than `longest`, over_budget
-///             if the arenas exceed `most_bytes`; `least_makespan` and `least_bytes` are bounds. Those of
+///             past optional steps, and the critical path stays within `makespan`. A pool keeps the plan for
+///             every schedule if that is within its limit. Otherwise few steps wait: those left were needed
+///             in a trial, as far as the effort allows, so that the pool is within its limit. With hand-offs,
+///             the lower bound is that of plans under the schedule. `options.order` is the priority of steps
+///             under a cap; without it, that is an order of low peak. For one worker never more bytes than
+///             plan_memory() in the same order, unless it may have more. Schedules by the longest path, and
+///             for fewer workers, are candidates, so more workers do not need more bytes within the same
+///             `longest`, up to the minimum gain, what offsets need above the live bytes, and the work that
+///             `options.effort` allows. A given `schedule` is accepted as it is, for the durations, workers
+///             and groups that are given with it. With groups the given hand-offs are followed by those of an
+///             accepted schedule between sections, so every execution that keeps all hand-offs keeps the
+///             groups; hand-offs for storage may imply some of these. The bounds are those without groups.
+///             With `keeps_workers` the hand-offs from each step to the next on its worker follow the given
+///             ones, and then those for storage, which lead between workers only. The schedule is the one
+///             that is accepted without; `bytes_without` is the plan for every execution that keeps its
+///             workers. With `options.previous` buffers return to their places where that needs no bytes, and
+///             no wait of a buffer without any; with `most_bytes`, `keep_within` says nothing. Error:
+///             over_time if the shortest schedule that is found is longer than `longest`, over_budget if the
+///             arenas exceed `most_bytes`; `least_makespan` and `least_bytes` are bounds. Those of
 ///             check_schedule(), if a schedule is given, and those of schedules(), if groups are.
 /// Complexity: plan_concurrent(), order() with a sixteenth of its work, list schedules of 10^6 steps together
-///             (at least four) in O(edges + touches log steps) each, pack() for up to nine schedules, and up
-///             to 16 times place_concurrently(). None of the schedules, if the plan for every schedule is
+///             (at least four) in O(edges + touches log steps) each, pack() for up to nine schedules, and
+///             drop_waits(): up to 256 placements. None of the schedules, if the plan for every schedule is
 ///             within the minimum gain of the bytes that every order needs.
 /// Throws:     precondition_error if a precondition of a stage is violated.
 [[nodiscard]] planned_with_handoffs plan_with_handoffs(snapshot const& p, plan_options const& options,

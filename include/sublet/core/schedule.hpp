@@ -51,10 +51,13 @@ struct handoff_options {
     /// execution becomes longer.
     std::size_t workers = 0;
     std::uint64_t longest = 0; ///< the accepted makespan; 0: the shortest that is found
-    /// Of all arenas together: the shortest schedule that is found within them is accepted.
+    /// Of all arenas together: the shortest schedule that is found within them is accepted, and few steps
+    /// wait that need not within these bytes.
     byte_count most_bytes = no_limit;
-    bool few_waits = true;          ///< false: all sharing that the schedule allows, with any number of waits
-    std::uint32_t minimum_gain = 5; ///< thousandths of an arena; smaller gains are not worth waits
+    bool few_waits = true; ///< false: all sharing that the schedule allows, with any number of waits
+    /// Thousandths of an arena: smaller gains are not worth waits. Says nothing with `most_bytes`, and of
+    /// pools with a capacity, which few waits may use.
+    std::uint32_t minimum_gain = 5;
     std::vector<handoff> handoffs = {};      ///< order besides data and edges that the execution keeps
     std::vector<step_group> groups = {};     ///< the plan gets hand-offs between their sections
     /// Each worker runs its steps in the order of the schedule, as a stream of a device does: the plan gets

@@ -102,7 +102,8 @@ void search_positions(table<buffer_id, placement_problem::buffer> const& buffers
                       table<buffer_id, unsigned char> const& is_in_antichain, std::uint64_t visits,
                       packing& best, std::uint32_t& tried);
 
-/// `best` is the initial placement, or has height `no_limit`, and offsets of one that is not valid. False: the visits ended before the last order.
+/// `best` is the initial placement, or has height `no_limit`, and offsets of one that is not valid. False:
+/// the visits ended before the last order.
 template <class Buffer>
 bool pack_concurrently(table<buffer_id, Buffer> const& buffers, placement_conflicts const& conflicts,
                        table<buffer_id, unsigned char> is_in_antichain, byte_count bound,

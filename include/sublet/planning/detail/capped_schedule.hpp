@@ -101,8 +101,8 @@ struct capped_schedule {
 [[nodiscard]] std::vector<step_id> sequence_by(schedule_problem const& problem,
                                                table<step_id, std::uint64_t> const& rank);
 
-/// The workers of a schedule, as few as run at once: a step runs on that of a step that it waits for, if that
-/// is idle since; otherwise on an idle one, first on one whose last step nothing waits for.
+/// The workers of a schedule, as few as run at once: a step follows one that it waits for, if nothing has run
+/// there since; otherwise it takes an idle worker, first one on which no waiting step could follow the last.
 ///
 /// Complexity: O(steps log steps + edges log workers).
 [[nodiscard]] table<step_id, std::uint32_t> workers_of(schedule_problem const& problem,

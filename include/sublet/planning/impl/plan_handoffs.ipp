@@ -151,12 +151,15 @@ SUBLET_DECL void add_handoffs(snapshot const& p, plan_options const& options,
     result.critical_path_with = parallel_schedule(dependences(p, graph), wanted.duration).critical_path;
 }
 
-/// Takes the plan of the program in its order, if that has fewer bytes: a step of it may reuse what another
+/// Takes the plan of the program in its order, if that has fewer bytes where few are wanted: a step of it may reuse what another
 /// reads early, or writes in place. If results are in place, one step waits for another all along the order.
 SUBLET_DECL void take_sequence(snapshot const& p, plan_options const& options, handoff_options const& wanted,
                                dependence_graph const& ordered, planned_with_handoffs& result)
 {
-    if (result && result.figures.arena_bytes <= smaller(result.least_bytes, wanted.most_bytes)) return;
+    bool may_have_more = wanted.most_bytes != no_limit; // for fewer waits
+    for (pool_limits const& pool : options.pools) may_have_more = may_have_more || pool.capacity != no_limit;
+    byte_count const enough = wanted.few_waits && may_have_more ? wanted.most_bytes : result.least_bytes;
+    if (result && result.figures.arena_bytes <= enough) return;
     auto const duration = wanted.duration.tabulate(p.steps(), "duration");
     std::uint64_t all = 0;
     for (std::uint64_t takes : duration) all += takes;
