@@ -220,9 +220,11 @@ SUBLET_DECL dependence_graph with_waits(dependence_graph const& g, std::vector<h
     return result;
 }
 
-/// Visits of all trials together: so many for each buffer, of large programs about a second in all. A quarter
+/// Visits of all trials together: so many for each buffer, of large programs half a second in all. A quarter
 /// of both are made with any effort.
-inline constexpr std::uint64_t trial_visits = 16'384, all_trial_visits = 100'000'000;
+inline constexpr std::uint64_t trial_visits = 16'384, all_trial_visits = 50'000'000;
+/// Of the conflicts of a trial: what has more is coarsened, and mostly does not fit.
+inline constexpr std::uint64_t trial_ranges = std::uint64_t{1} << 20;
 
 SUBLET_DECL void drop_waits(plan_in_schedule const& schedule, placement_problem const& problem,
                             table<pool_id, byte_count> const& limits, effort work, placement& placed,
@@ -230,17 +232,22 @@ SUBLET_DECL void drop_waits(plan_in_schedule const& schedule, placement_problem 
 {
     handoff_set const found = waits_of(schedule, problem, placed);
     if (!found) return;
+    std::size_t const buffers = problem.buffers.size();
+    std::uint64_t left = smaller(all_trial_visits, trial_visits * buffers);
+    left = larger(left / 4, work.of(left));
     auto fits = [&](std::vector<handoff> const& waits, std::uint64_t visits) {
         dependence_graph const g = with_waits(schedule.timed.graph, waits);
-        buffer_range_lists ranges = find_conflict_ranges(g, schedule.lives, most_conflict_ranges).of;
+        buffer_range_lists ranges = find_conflict_ranges(g, schedule.lives, trial_ranges).of;
         placement now = place_concurrently(
             problem, schedule.lives, ranges,
             {.bounds = limits, .nearly = placed.offset, .visits = visits, .most_visits = 3 * visits});
+        left -= smaller(left, visits + ranges.ranges());
         if (now.status > placement::outcome::feasible) return false;
         for (pool_id i = 0; i != limits.size(); ++i) {
             if (now.pools[i].height > limits[i]) return false;
             now.pools[i].lower_bound = schedule.placed.pools[i].lower_bound; // instead of the limit
         }
+        left += visits / 8 * 7; // the first order was low enough, mostly
         placed = std::move(now);
         conflicts = std::move(ranges);
         return true;
@@ -250,14 +257,11 @@ SUBLET_DECL void drop_waits(plan_in_schedule const& schedule, placement_problem 
     sort_by_key(by_bytes);
     std::vector<handoff> waits, rest;
     for (sort_key const& next : by_bytes) waits.push_back(found.handoffs[next.id]);
-    std::size_t const all = waits.size(), buffers = problem.buffers.size();
-    std::uint64_t left = smaller(all_trial_visits, trial_visits * buffers);
-    left = larger(left / 4, work.of(left));
+    std::size_t const all = waits.size();
     for (std::size_t part = all; part != 0; part /= 2)
         for (std::size_t at = 0; at < waits.size();) {
             std::uint64_t const visits = (part >= all / 8 ? 256 : 64) * buffers;
             if (visits > left) return;
-            left -= visits;
             auto const begin = waits.begin() + static_cast<std::ptrdiff_t>(at);
             rest.assign(waits.begin(), begin);
             rest.insert(rest.end(), begin + static_cast<std::ptrdiff_t>(smaller(part, waits.size() - at)),
