@@ -325,6 +325,41 @@ TEST_CASE("reordering keeps a placement valid and no higher, keeps pins, and end
     CHECK(lower > rounds(100));
 }
 
+TEST_CASE("with a control reordering goes on until that stops, to valid placements that are no higher")
+{
+    struct stops_after : deterministic_control {
+        unsigned left = 0;
+        bool stop(byte_count, byte_count, std::uint64_t) override { return left == 0 || --left == 0; }
+    };
+    std::size_t lower = 0;
+    for (std::uint32_t seed = 0; seed != rounds(60); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        drawn_fit drawn(pick, 20 + pick.below(20));
+        if (pick.below(2) == 0) drawn.all[0].pinned = drawn.all[0].alignment * pick.below(10);
+        placed_by_range placed(drawn.conflicts);
+        packing const before = fit_concurrently(drawn.all, drawn.order, placed, no_limit - 1);
+        auto lowered = [&](unsigned questions, std::uint64_t visits, std::uint64_t of) {
+            stops_after control;
+            control.left = questions;
+            packing after = before;
+            lower_by_reordering(drawn.all, drawn.conflicts, placed, 0, visits, drawn.order, after, &control,
+                                of);
+            CHECK(control.left <= questions);
+            REQUIRE(is_valid(drawn.all, after, drawn.conflicts));
+            REQUIRE(after.height <= before.height);
+            if (drawn.all[0].pinned != no_offset) REQUIRE(after.origin[0] == drawn.all[0].pinned);
+            return after;
+        };
+        CHECK(lowered(1, no_limit, 0).origin == before.origin);
+        packing const one = lowered(500, no_limit, seed);
+        CHECK(lowered(500, no_limit, seed).origin == one.origin);
+        CHECK(lowered(1'000'000'000, 0, seed).origin == before.origin);
+        lower += one.height < before.height;
+    }
+    CHECK(lower > rounds(20));
+}
+
 // --- placed by range ---------------------------------------------------------------------------------------
 
 namespace {

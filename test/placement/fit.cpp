@@ -373,6 +373,15 @@ TEST_CASE("random buffers: every order agrees with its keys on each pair")
                       [&](auto const& x) { return is_at_peak(x) ? +x.life.last : 0; });
         check_falling(placement_order::size_class,
                       [&](auto const& x) { return std::pair(doublings(x.size), length(x.life)); });
+        check_falling(placement_order::size_class_death,
+                      [&](auto const& x) { return std::pair(doublings(x.size), x.life.last); });
+        check_falling(placement_order::length_class, [&](auto const& x) {
+            return std::pair(doublings(length(x.life)), -static_cast<int>(x.life.first));
+        });
+        check_falling(placement_order::area_death,
+                      [&](auto const& x) { return std::pair(x.size * length(x.life), x.life.last); });
+        check_falling(placement_order::load_birth,
+                      [&](auto const& x) { return std::pair(most(x), -static_cast<int>(x.life.first)); });
     }
 }
 

@@ -310,6 +310,50 @@ TEST_CASE("a successful attempt is a packing below the ceiling, a failed one cha
     CHECK(lowered > asked / 10);
 }
 
+TEST_CASE("a shape that is live in several of many columns is placed past all pieces in them")
+{
+    random_source pick{std::mt19937{14}};
+    unsigned lowered = 0;
+    for (unsigned round = 0; round != rounds(12); ++round) {
+        CAPTURE(round);
+        placement_problem problem;
+        for (unsigned i = 0; i != 1500; ++i) {
+            position_id const first = pick.below(1500), longest = pick.below(8) == 0 ? 60 : 8;
+            problem.buffers.push_back({{first, first + 1 + pick.below(longest)}, 1 + pick.below(40)});
+        }
+        placement_shapes const all = shapes_of_all(problem);
+        placement_bound const bound = lower_bound(all);
+        packing const start = fit(all, order_by(placement_order::birth, all, bound));
+        origins origin = start.origin;
+        byte_count const ceiling = bound.bytes + (start.height - bound.bytes) / 2;
+        if (!ejection(all, round).lower(origin, ceiling, {2000}, never)) continue;
+        ++lowered;
+        CHECK(is_placed(all, origin, ceiling));
+    }
+    CHECK(lowered > rounds(12) / 2);
+}
+
+TEST_CASE("a long shape among very many is not compared with all of them")
+{
+    placement_problem problem;
+    for (position_id i = 0; i != 20'000; ++i) problem.buffers.push_back({{i, i + 1}, 8});
+    problem.buffers.push_back({{5000, 5200}, 8});
+    placement_shapes const all = shapes_of_all(problem);
+    origins origin(all.size());
+    std::uint32_t raised = 0;
+    for (std::uint32_t s = 0; s != all.size(); ++s) {
+        live_range const life = all.shapes[s].life;
+        origin[s] = length(life) == 1 ? 8 * (life.first * 37 % 100) : 816;
+        if (length(life) != 1) raised = s;
+    }
+    ejection eject(all, 0);
+    REQUIRE(eject.lower(origin, 824, {}, never)); // all are in the lists now
+    std::uint64_t const before = eject.visits();
+    REQUIRE(eject.lower(origin, 808, {}, never));
+    CHECK(origin[raised] == 800);
+    CHECK(eject.visits() - before < all.size() + all.size() / 4); // of these one a shape to compare origins
+}
+
 TEST_CASE("small packings are nearly always lowered to the optimum")
 {
     random_source pick{std::mt19937{13}};

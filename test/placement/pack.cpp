@@ -373,6 +373,32 @@ TEST_CASE("the lowest height that is reported is the one of the result")
     }
 }
 
+TEST_CASE("networks trained by micro-batches are placed near the bound by orders alone")
+{
+    struct network {
+        unsigned seed, most; // above the bound, in 1/10000
+    };
+    // Each by another order. Without orders by classes of lengths and deaths: 113, 90, 645, 66, 49, 245, 31.
+    for (network const& n : {network{1, 78}, {2, 5}, {5, 1}, {11, 58}, {15, 30}, {16, 153}, {18, 22}}) {
+        CAPTURE(n.seed);
+        auto const placed =
+            pack(bench::draw_micro_batches(2400, n.seed), {.improve_visits = 0, .nodes = 0}).pools[0];
+        CHECK((placed.height - placed.lower_bound) * 10'000 <= n.most * placed.lower_bound);
+    }
+}
+
+TEST_CASE("many buffers that cuts made of a rectangle are placed without the short search")
+{
+    for (bench::named_manner const& each : bench::cut_manners)
+        for (unsigned seed = 1; seed <= 2; ++seed) {
+            CAPTURE(each.name);
+            CAPTURE(seed);
+            auto const placed = pack(bench::draw_cuts(each.manner, 400, seed).problem).pools[0];
+            CHECK(placed.height == placed.lower_bound);
+            CHECK(placed.nodes < 100);
+        }
+}
+
 TEST_CASE("windows of more shapes than the exact search takes are searched, and placed no higher")
 {
     // Dissections one after the other, of which some buffers of one live on into the next.

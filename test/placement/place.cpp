@@ -748,6 +748,53 @@ TEST_CASE("of very many buffers the bound is the peak of a thread, or of the buf
     CHECK(check_proof(problem, fewer, 0));
 }
 
+TEST_CASE("with clocks and more work searches of positions and of orders in turns are lower than the former")
+{
+    for (std::uint32_t seed : {2u, 19u, 22u}) { // in the last one twice the nodes alone find nothing lower
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        placement_problem problem{.buffers = {}, .clocks = {2, {}, {}}};
+        for (buffer_id b = 0; b != 200; ++b) { // on two threads that never wait for each other
+            byte_count const size = 1000 + pick.below(1'000'000);
+            problem.buffers.push_back({{}, size, 1, pick.below(8) == 0 ? 1u : 0u});
+            unsigned const thread = pick.below(2), begin = pick.below(184), end = begin + 1 + pick.below(50);
+            for (unsigned t = 0; t != 2; ++t) {
+                problem.clocks.begin.push_back(t == thread ? begin : 0);
+                problem.clocks.end.push_back(t == thread ? end : 0);
+            }
+        }
+        detail::pack_options budgets{.visits = 300'000, .improve_visits = 300'000, .nodes = 50'000};
+        placement const once = detail::place(problem, {}, budgets);
+        budgets.nodes = 100'000; // two turns
+        placement const turns = detail::place(problem, {}, budgets);
+        CHECK(check_placement(problem, turns));
+        CHECK(turns.pools[0].height < once.pools[0].height);
+        for (pool_id pool = 0; pool != 2; ++pool) {
+            CHECK(check_proof(problem, turns, pool));
+            CHECK(turns.pools[pool].lower_bound >= once.pools[pool].lower_bound);
+            CHECK(turns.pools[pool].height <= once.pools[pool].height);
+        }
+        CHECK(detail::place(problem, {}, budgets).offset == turns.offset);
+        placement_problem in_one = problem;
+        for (placement_problem::buffer& b : in_one.buffers) b.pool = 0;
+        byte_count lowest = no_limit;
+        bool rises = false;
+        auto note = [&](byte_count best, byte_count, std::uint64_t) {
+            rises = rises || best > lowest;
+            lowest = best;
+        };
+        CHECK(detail::place(in_one, {.progress = note}, budgets).pools[0].height <= lowest);
+        CHECK(!rises);
+        for (int questions : {0, 10, 100, 1000}) {
+            CAPTURE(questions);
+            auto stop = [&questions] { return --questions < 0; };
+            placement const stopped = detail::place(problem, {.stop = stop}, budgets);
+            CHECK(check_placement(problem, stopped));
+            CHECK((stopped.is_timed_out || stopped.pools[0].height == turns.pools[0].height));
+        }
+    }
+}
+
 TEST_CASE("more conflicts of buffers with clocks than fit memory are refused before they take any")
 {
     placement_problem problem{.buffers = {}, .clocks = {2, {}, {}}};

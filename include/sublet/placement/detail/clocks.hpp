@@ -53,9 +53,13 @@ struct positioned_clocks {
     [[nodiscard]] pack_options budgets(pack_options options) const;
 
     /// Lowers pools that are higher than their bounds within `visits`; buffers in `fixed`, which may be
-    /// empty, do not move.
+    /// empty, do not move. With a control, as lower_by_reordering() has it.
     void lower(placement& placed, placement::objective objective, std::uint64_t visits,
-               table<buffer_id, unsigned char> const& fixed = {}) const;
+               table<buffer_id, unsigned char> const& fixed = {}, search_control* control = nullptr,
+               std::uint64_t seed = 0) const;
+
+    /// Takes over the pools of `other`, another placement of the problem, that are lower, and higher bounds.
+    void keep_lower(placement& placed, placement const& other, placement::objective objective) const;
 
     /// Names buffers or a thread instead of a position, in the proofs of `placed`. `has_choice` may be empty.
     void name_proofs(placement& placed, table<buffer_id, unsigned char> const& has_choice = {}) const;

@@ -255,10 +255,14 @@ struct order_keys {
 ///     order   a  b  c  d  e         d reaches above the bound, and conflicts with a and b
 ///             a  d  b  c  e         so it is moved before b; kept if the height does not grow
 ///
+/// With a control it goes on until that stops or the visits are spent, and moves other buffers, too; `seed`
+/// gives other moves.
+///
 /// Ensures:    `best` is no higher than it was, and valid as fit_concurrently() has it.
 void lower_by_reordering(table<buffer_id, placement_problem::buffer> const& buffers,
                          placement_conflicts const& conflicts, placed_by_range& placed, byte_count bound,
-                         std::uint64_t visits, std::vector<buffer_id> order, packing& best);
+                         std::uint64_t visits, std::vector<buffer_id> order, packing& best,
+                         search_control* control = nullptr, std::uint64_t seed = 0);
 
 } // namespace sublet::detail
 

@@ -234,10 +234,13 @@ struct fit_limits {
 /// Each order puts those shapes first that it assumes are hardest to place.
 ///
 ///     size, area, load, lifetime          largest size, size times length, load in the live range, length
-///     size_class                          by power of two of the size, then longest
+///     size_class, size_class_death        by power of two of the size, then longest, latest end
+///     length_class                        by power of two of the length, then earliest begin
+///     area_death                          by area, then latest end
 ///     breadth                             position by position, the highest load first
 ///     birth                               by begin: the order of an allocator
-///     load_area, load_length, load_death  by load; ties by area, by length, by latest end
+///     load_area, load_length              by load; ties by area, by length,
+///     load_birth, load_death              by earliest begin, by latest end
 ///     peak_birth, peak_length, peak_death   shapes live at the peak by begin, length, latest end, then the
 ///                                         others by size
 ///     peak_distance, .._fine, .._coarse   by class of distance from the peak, of growing width, then by size
@@ -255,13 +258,17 @@ struct fit_limits {
 enum class placement_order : std::uint8_t {
     size,
     size_class,
+    size_class_death,
+    length_class,
     area,
+    area_death,
     load,
     breadth,
     lifetime,
     birth,
     load_area,
     load_length,
+    load_birth,
     load_death,
     peak_birth,
     peak_length,

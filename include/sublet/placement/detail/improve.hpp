@@ -209,17 +209,30 @@ private:
         else pins += times;
     }
 
-    /// The pieces that s overlaps in time, as ranges of forbidden origins: [at, other), or reversed.
+    /// The pieces that s overlaps in time, as ranges of forbidden origins: [at, other), or reversed. They come
+    /// from the columns of s, or from the list of all if these are many.
     template <class Shape>
     void collect_overlaps(Shape s, std::vector<sorted_pieces> const& entries, std::vector<piece_entry>& found,
                           bool by_begin)
     {
         found.clear();
         std::size_t kept = 0, first = 0;
+        bool is_sorted = all_->pieces_of(s).size() == 1;
         for (shape_piece const& own : all_->pieces_of(s)) {
-            std::size_t const first_column = own.when.first >> shift_;
-            std::size_t const column = first_column == (own.when.last - 1) >> shift_ ? 1 + first_column : 0;
-            visits_ += entries[column].collect_overlaps(own.when, found);
+            std::uint32_t const first_column = own.when.first >> shift_;
+            std::uint32_t const last_column = (own.when.last - 1) >> shift_;
+            bool const is_long = (last_column - first_column) * long_share >= entries.size();
+            is_sorted = is_sorted && (is_long || first_column == last_column);
+            for (std::uint32_t c = first_column; c <= last_column; ++c) {
+                std::size_t end = found.size();
+                visits_ += entries[is_long ? 0 : c + 1].collect_overlaps(own.when, found);
+                if (is_long) break;
+                if (c == first_column) continue;
+                for (std::size_t i = end; i != found.size();
+                     ++i) // others are listed by the column before, too
+                    if (found[i].when.first >> shift_ == c) found[end++] = found[i];
+                shorten(found, end);
+            }
             for (; first != found.size(); ++first) {
                 piece_entry p = found[first];
                 byte_count const begin = by_begin ? p.at : p.other, end = by_begin ? p.other : p.at;
@@ -233,7 +246,7 @@ private:
             first = kept;
         }
         visits_ += kept;
-        if (all_->pieces_of(s).size() > 1) sort_ascending(found);
+        if (!is_sorted) sort_ascending(found);
     }
 
     template <class Shape>
@@ -284,6 +297,8 @@ private:
     std::uint64_t random_, steps_ = 0, visits_ = 0;
     std::vector<byte_count> initial_penalty_, penalty_, origin_;
     std::vector<std::uint32_t> unplaced_; // a stack
+    /// A shape in less than this part of all columns is compared with the pieces of its own ones.
+    static constexpr std::uint32_t long_share = 16;
     // First the list of all pieces, then one for each column of positions, a few average live ranges wide.
     std::uint32_t shift_ = 0;
     std::vector<sorted_pieces> by_begin_, by_end_;

@@ -40,6 +40,8 @@ public:
         return !listener_ && stop_request_.is_empty() && !is_limited_;
     }
     [[nodiscard]] bool has_stopped() const { return has_stopped_; }
+    /// A search of the whole begins again: no height that is reported from now on is above `best`.
+    void begin_again(byte_count best) { found_before_ = best; }
 
     /// Throws: after all tasks have ended, the exception of the first task that threw.
     void run(std::size_t tasks, task_ref task) override;
@@ -56,6 +58,7 @@ private:
     std::atomic<bool> is_over_{false}, has_stopped_{false};
     std::atomic_flag is_reporting_;
     time_point last_report_{};
+    byte_count found_before_ = no_limit;
     byte_count reported_best_ = 0, reported_bound_ = no_limit; // differs from any report
 };
 

@@ -7,6 +7,8 @@
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/best_packing.hpp>
 
+#include <iterator>
+#include <span>
 #include <utility>
 
 // --- bottom-left fit -------------------------------------------------------------------------------------
@@ -137,7 +139,7 @@ inline constexpr packing_attempt first_attempt_small{packing_method::bottom_left
 
 /// Ordered by the gain over the attempts before, measured on live ranges of networks, on perturbed copies of
 /// them, and on random ones.
-inline constexpr packing_attempt packing_attempts[] = {
+inline constexpr packing_attempt attempts_of_few[] = {
     first_attempt_small,
     {packing_method::bottom_left, placement_order::load_death},
     {packing_method::bottom_left, placement_order::load_length},
@@ -154,6 +156,27 @@ inline constexpr packing_attempt packing_attempts[] = {
     {packing_method::best_fit, placement_order::size},
     {packing_method::first_fit, placement_order::birth}};
 
+/// For more than max_quadratic_shapes, ordered by the gain for the time, measured on the same, repeated, and
+/// on networks that are trained by micro-batches.
+inline constexpr packing_attempt attempts_of_many[] = {
+    {packing_method::below_roof, placement_order::peak_birth},
+    {packing_method::from_peak, placement_order::peak_death},
+    {packing_method::first_fit, placement_order::size_class},
+    {packing_method::first_fit, placement_order::peak_birth},
+    {packing_method::first_fit, placement_order::peak_death},
+    {packing_method::first_fit, placement_order::size_class_death},
+    {packing_method::first_fit, placement_order::length_class},
+    {packing_method::first_fit, placement_order::size},
+    {packing_method::first_fit, placement_order::load_birth},
+    {packing_method::first_fit, placement_order::breadth},
+    {packing_method::best_fit, placement_order::lifetime},
+    {packing_method::best_fit, placement_order::area_death},
+    {packing_method::best_fit, placement_order::load_death},
+    {packing_method::best_fit, placement_order::area},
+    second_attempt,
+    {packing_method::best_fit, placement_order::size},
+    {packing_method::first_fit, placement_order::birth}};
+
 struct component_packing {
     placement_shapes own; ///< unless it is the only component
     placement_shapes const* all = nullptr;
@@ -163,12 +186,15 @@ struct component_packing {
     packing best;
 
     [[nodiscard]] placement_shapes const& shapes() const { return all != nullptr ? *all : own; }
+    [[nodiscard]] std::span<packing_attempt const> attempts() const
+    {
+        if (shapes().size() > max_quadratic_shapes) return attempts_of_many;
+        return attempts_of_few;
+    }
 };
 
 SUBLET_DECL bool is_possible(component_packing const& component, packing_method method)
 {
-    if (method == packing_method::bottom_left && component.shapes().size() > max_quadratic_shapes)
-        return false;
     return !component.has_pin_or_preference || method == packing_method::first_fit ||
            method == packing_method::best_fit;
 }
@@ -303,11 +329,13 @@ SUBLET_COLD_DECL packing best_packing(placement_shapes const& all, placement_bou
     }
     std::uint64_t spent = 0, next_poll = 4096;
     byte_count height = best.height;
-    for (packing_attempt const& attempt : packing_attempts) {
+    for (std::size_t i = 0; i != larger(std::size(attempts_of_few), std::size(attempts_of_many)); ++i) {
         if (height <= bound.bytes || spent >= visits || control.stop(height, bound.bytes, 0)) break;
         bool is_tried = false;
         for (component_packing& component : components) {
-            if (component.best.height <= bound.bytes || !is_possible(component, attempt.method)) continue;
+            if (component.best.height <= bound.bytes || i >= component.attempts().size()) continue;
+            packing_attempt const& attempt = component.attempts()[i];
+            if (!is_possible(component, attempt.method)) continue;
             if (spent >= visits || (spent >= next_poll && control.stop(height, bound.bytes, 0))) break;
             if (spent >= next_poll) next_poll = spent + 4096;
             // Only packings that end below the best so far are of use.

@@ -414,7 +414,8 @@ struct begin_rows {
 
 SUBLET_DECL void positioned_clocks::lower(placement& placed, placement::objective objective,
                                           std::uint64_t visits,
-                                          table<buffer_id, unsigned char> const& fixed) const
+                                          table<buffer_id, unsigned char> const& fixed,
+                                          search_control* control, std::uint64_t seed) const
 {
     if (threads == 1) return;
     placement_problem now{.buffers = problem.buffers, .pools = problem.pools};
@@ -440,6 +441,8 @@ SUBLET_DECL void positioned_clocks::lower(placement& placed, placement::objectiv
                     how.antichain.push_back(b);
     }
     if (!is_open) return;
+    how.control = control;
+    how.seed = seed;
     for (buffer_id b = 0; b != now.buffers.size(); ++b) {
         placement_problem::buffer& buffer = now.buffers[b];
         if (!placed.pool_of.empty()) buffer.pool = placed.pool_of[b];
@@ -462,6 +465,32 @@ SUBLET_DECL void positioned_clocks::lower(placement& placed, placement::objectiv
     }
     for (buffer_id b = 0; b != now.buffers.size(); ++b)
         if (is_lower[now.buffers[b].pool] != 0) placed.offset[b] = found.offset[b];
+    set_overall_status(placed);
+}
+
+SUBLET_DECL void positioned_clocks::keep_lower(placement& placed, placement const& other,
+                                               placement::objective objective) const
+{
+    table<pool_id, unsigned char> is_lower;
+    for (pool_id p = 0; p != placed.pools.size(); ++p) {
+        placement::pool_result& pool = placed.pools[p];
+        placement::pool_result const& its = other.pools[p];
+        is_lower.push_back(its.height < pool.height);
+        pool.nodes += its.nodes;
+        pool.packings += its.packings;
+        if (its.lower_bound > pool.lower_bound) {
+            pool.lower_bound = its.lower_bound;
+            pool.proof = its.proof;
+            pool.peak_position = its.peak_position;
+        }
+        if (is_lower[p] != 0) {
+            pool.height = its.height;
+            pool.blocks = its.blocks;
+        }
+        pool.status = status_of(pool.height, pool.lower_bound, limits_of(problem, p).capacity, objective);
+    }
+    for (buffer_id b = 0; b != problem.buffers.size(); ++b)
+        if (is_lower[problem.buffers[b].pool] != 0) placed.offset[b] = other.offset[b];
     set_overall_status(placed);
 }
 

@@ -259,9 +259,10 @@ SUBLET_DECL packing fit_concurrently(table<buffer_id, placement_problem::buffer>
 SUBLET_DECL void lower_by_reordering(table<buffer_id, placement_problem::buffer> const& buffers,
                                      placement_conflicts const& conflicts, placed_by_range& placed,
                                      byte_count bound, std::uint64_t visits, std::vector<buffer_id> order,
-                                     packing& best)
+                                     packing& best, search_control* control, std::uint64_t seed)
 {
-    std::uint64_t state = 88172645463325252u; // xorshift: Marsaglia, Journal of Statistical Software 2003
+    // xorshift: Marsaglia, Journal of Statistical Software 2003
+    std::uint64_t state = 88172645463325252u + (seed << 20);
     auto random_below = [&state](std::size_t n) {
         state ^= state << 13;
         state ^= state >> 7;
@@ -272,14 +273,18 @@ SUBLET_DECL void lower_by_reordering(table<buffer_id, placement_problem::buffer>
     std::vector<std::uint32_t> too_high; // indexes into the order
     std::vector<buffer_id> next;
     std::size_t rounds = 16 * (order.size() + 16); // more rounds gain nothing for few buffers
-    for (std::uint64_t spent = 0; best.height > bound && spent < visits && rounds != 0; --rounds) {
+    for (std::uint64_t spent = 0; best.height > bound && spent < visits && rounds != 0;
+         rounds -= control == nullptr) {
         too_high.clear();
         for (std::uint32_t i = 1; i < order.size(); ++i)
             if (now.origin[order[i]] + buffers[order[i]].size > bound &&
                 buffers[order[i]].pinned == no_offset)
                 too_high.push_back(i);
-        if (too_high.empty()) return;
-        std::size_t at = too_high[random_below(too_high.size())], to = random_below(at);
+        if (too_high.empty() || (control != nullptr && control->stop(best.height, bound, 0))) return;
+        bool const is_any = control != nullptr && random_below(2) == 0;
+        std::size_t at =
+            is_any ? 1 + random_below(order.size() - 1) : too_high[random_below(too_high.size())];
+        std::size_t to = random_below(at);
         buffer_id const id = order[at];
         for (int tries = 64; tries != 0 && !conflicts.conflict(order[to], id); --tries) to = random_below(at);
         next = order;

@@ -320,6 +320,8 @@ SUBLET_DECL std::vector<std::uint32_t> order_by(placement_order which, placement
         by([&](placement_shape const& s) { return most.over(s.life); });
     };
     auto by_length = [&] { by([](placement_shape const& s) { return byte_count{length(s.life)}; }); };
+    auto by_birth = [&] { by([](placement_shape const& s) { return ~byte_count{s.life.first}; }); };
+    auto by_death = [&] { by([](placement_shape const& s) { return byte_count{s.life.last}; }); };
     auto by_area = [&] { // saturates at 64 bits
         by([](placement_shape const& s) {
             byte_count const width = length(s.life);
@@ -351,7 +353,23 @@ SUBLET_DECL std::vector<std::uint32_t> order_by(placement_order which, placement
             return byte_count{static_cast<unsigned>(std::bit_width(s.size))} << 32 | length(s.life);
         });
         break;
+    case size_class_death:
+        by_death();
+        by([](placement_shape const& s) {
+            return byte_count{static_cast<unsigned>(std::bit_width(s.size))};
+        });
+        break;
+    case length_class:
+        by_birth();
+        by([](placement_shape const& s) {
+            return byte_count{static_cast<unsigned>(std::bit_width(byte_count{length(s.life)}))};
+        });
+        break;
     case area: by_area(); break;
+    case area_death:
+        by_death();
+        by_area();
+        break;
     case load: by_load(); break;
     case load_area:
         by_length();
@@ -363,8 +381,12 @@ SUBLET_DECL std::vector<std::uint32_t> order_by(placement_order which, placement
         by_length();
         by_load();
         break;
+    case load_birth:
+        by_birth();
+        by_load();
+        break;
     case load_death:
-        by([](placement_shape const& s) { return byte_count{s.life.last}; });
+        by_death();
         by_load();
         break;
     case breadth: {
@@ -373,7 +395,7 @@ SUBLET_DECL std::vector<std::uint32_t> order_by(placement_order which, placement
         break;
     }
     case lifetime: by_length(); break;
-    case birth: by([](placement_shape const& s) { return ~byte_count{s.life.first}; }); break;
+    case birth: by_birth(); break;
     case peak_birth: at_peak_by([&](live_range life) { return all.positions.size() - life.first; }); break;
     case peak_length: at_peak_by([](live_range life) { return byte_count{length(life)}; }); break;
     case peak_death: at_peak_by([](live_range life) { return byte_count{life.last}; }); break;

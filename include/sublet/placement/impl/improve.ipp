@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 
 /// Ejection from three starts in turn: the best packing, and two that begin at the peak. Each tries
-/// ceilings by bisection between the bound and the best; steps double with each round. Pieces are found in
-/// blocks sorted by position, and random numbers come from xorshift, so equal seeds give equal packings.
+/// ceilings by bisection between the bound and the best; steps double with each round of the three, and begin
+/// with more for many shapes. Pieces are found in blocks sorted by position, and random numbers come from
+/// xorshift, so equal seeds give equal packings.
 
 #include <sublet/impl/config.hpp>
 #include <sublet/placement/detail/improve.hpp>
@@ -109,7 +110,7 @@ SUBLET_COLD_DECL packing improve(placement_shapes const& all, placement_bound co
         return best.height <= bound.bytes || spent + eject.visits() >= options.visits || stop();
     };
     std::vector<byte_count> starts[1 + 2] = {best.origin};
-    ejection_limits limits{.steps = 64};
+    ejection_limits limits{.steps = larger<std::uint64_t>(64, all.size() / 128)};
     for (std::size_t round = 0; round != 40 && !is_over(); limits.steps *= round % 3 == 2 ? 2 : 1, ++round) {
         std::vector<byte_count>& start = starts[round % 3];
         if (round == 1 || round == 2) {

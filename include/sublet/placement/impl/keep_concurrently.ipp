@@ -55,7 +55,7 @@ SUBLET_DECL packing keep_concurrently(table<buffer_id, placement_problem::buffer
         std::uint32_t tried = 0;
         if (!pack_intervals(pinned, conflicts, limit, visits, found, tried))
             pack_concurrently(pinned, conflicts, table<buffer_id, unsigned char>(buffers.size()), limit,
-                              visits, no_limit, false, placed, found, tried);
+                              {.visits = visits}, placed, found, tried);
         if (found.height <= limit) {
             if (!is_within || moved(found) < moved(now)) now = std::move(found);
             is_within = true;

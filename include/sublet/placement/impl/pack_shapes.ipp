@@ -79,6 +79,15 @@ SUBLET_COLD_DECL std::vector<std::uint32_t> order_of_caller(placement_shapes con
     return order;
 }
 
+/// As many bytes are live at each position as at the peak.
+SUBLET_COLD_DECL bool is_full(placement_bound const& bound)
+{
+    std::size_t const positions = bound.live_bytes.size(); // of which the last is the end of all
+    for (std::size_t at = 0; at + 1 < positions; ++at)
+        if (bound.live_bytes[at] != bound.bytes) return false;
+    return positions > 1;
+}
+
 /// Composition costs so many visits a shape.
 inline constexpr std::uint64_t compose_visits = 1000;
 
@@ -191,6 +200,15 @@ SUBLET_COLD_DECL packing pack_shapes(placement_shapes const& shapes, placement_b
                      buffers_in(shapes, raised.stacked)};
         least_stacking = larger(least_stacking, raised.bytes);
     };
+    auto cut = [&] {
+        if (cuts || is_done() || visits == 0) return;
+        pool_control for_pool(control, best.height, out);
+        byte_count const ceiling = is_small ? goal.bytes : best.height - 1;
+        cuts.emplace(shapes, goal, ceiling, visits, smaller(options.nodes, pack_options{}.nodes), best,
+                     for_pool, out);
+        if (!is_small) best = cuts->best;
+    };
+    if (n > short_search_nodes / 64 && is_full(bound)) cut(); // from a rectangle, probably
     if (is_small && !is_done())
         search(smaller(options.nodes, byte_count{smaller(64 * n, short_search_nodes)}));
     if (!is_done() && options.nodes != 0) raise_by_stacks();
@@ -198,13 +216,7 @@ SUBLET_COLD_DECL packing pack_shapes(placement_shapes const& shapes, placement_b
         pool_control for_pool(control, best.height, out);
         best = best_packing(shapes, goal, visits, std::move(best), for_pool, out.packings);
     }
-    if (!is_done() && visits != 0) {
-        pool_control for_pool(control, best.height, out);
-        byte_count const ceiling = is_small ? goal.bytes : best.height - 1;
-        cuts.emplace(shapes, goal, ceiling, visits, smaller(options.nodes, pack_options{}.nodes), best,
-                     for_pool, out);
-        if (!is_small) best = cuts->best;
-    }
+    cut();
     auto search_cuts = [&](std::uint64_t nodes, unsigned round) {
         if (!cuts || !cuts->may_be_searched() || is_done()) return;
         pool_control for_pool(control, lowest(), out);

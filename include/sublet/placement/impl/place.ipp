@@ -117,10 +117,35 @@ SUBLET_DECL placement place(placement_problem const& problem, place_options cons
 {
     if (problem.clocks.threads != 0) {
         positioned_clocks const clocks = positions_of_clocks(problem);
-        placement result = place(clocks.problem, options, clocks.budgets(budgets), control);
+        std::size_t const buffers = problem.buffers.size();
+        auto const keep = options.keep.tabulate(buffers, "keep");
+        // With more than the default work positions and orders are searched in turns; the budgets double.
+        pack_options const default_work;
+        bool const is_in_turns = budgets.nodes > default_work.nodes && clocks.threads != 1 &&
+                                 problem.choices.empty() && options.previous.is_constant(no_offset) &&
+                                 options.keep.is_constant(false);
+        placement result;
+        for (unsigned turn = 0;; ++turn) {
+            pack_options now = clocks.budgets(budgets);
+            if (is_in_turns) {
+                now.nodes = smaller(now.nodes, default_work.nodes << turn);
+                now.improve_visits = smaller(now.improve_visits, default_work.improve_visits << turn);
+                now.seed += turn;
+            }
+            placement found = place(clocks.problem, options, now, control);
+            if (turn != 0) clocks.keep_lower(found, result, options.objective);
+            result = std::move(found);
+            if (result.is_timed_out) break;
+            clocks.lower(result, options.objective, smaller(budgets.visits, no_limit >> turn) << turn, keep,
+                         is_in_turns ? &control : nullptr, turn);
+            if (!is_in_turns) break;
+            bool const is_open = result.status != placement::outcome::optimal &&
+                                 result.status != placement::outcome::infeasible;
+            result.is_timed_out = control.has_stopped() && is_open;
+            if (!is_open || result.is_timed_out || now.nodes == budgets.nodes || turn == 30) break;
+            if (result.pools.size() == 1) control.begin_again(result.pools[0].height);
+        }
         if (!result.is_timed_out) {
-            std::size_t const buffers = problem.buffers.size();
-            clocks.lower(result, options.objective, budgets.visits, options.keep.tabulate(buffers, "keep"));
             if (result.cost > result.cost_bound && result.status == placement::outcome::optimal)
                 result.status = placement::outcome::feasible;
             auto const previous = options.previous.tabulate(buffers, "previous");

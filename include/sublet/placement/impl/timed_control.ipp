@@ -34,7 +34,7 @@ SUBLET_DECL void timed_control::begin(std::size_t left)
 SUBLET_DECL bool timed_control::stop(byte_count best, byte_count bound, std::uint64_t nodes)
 {
     if (is_over_.load(std::memory_order_relaxed)) return true;
-    if (listener_) report(best, bound, nodes);
+    if (listener_) report(smaller(best, found_before_), bound, nodes);
     if (!stop_request_() && !(is_limited_ && now_() >= slice_end_)) return false;
     has_stopped_ = true;
     is_over_ = true;

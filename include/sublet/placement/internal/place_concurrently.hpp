@@ -47,6 +47,8 @@ struct place_concurrently_options {
     std::uint64_t visits = 100'000'000;         ///< about a second of work; then no further order is begun
     std::uint64_t most_visits = no_limit;       ///< a pool without a placement by then has height `no_limit`
     bool searches = false;                      ///< small pools above their bounds, as pack() does
+    search_control* control = nullptr;          ///< if any, orders are searched until it stops
+    std::uint64_t seed = 0;                     ///< of that search
 };
 
 /// The first buffer with a misaligned pin, else the first pinned onto an earlier one: then
@@ -107,9 +109,10 @@ void search_positions(table<buffer_id, placement_problem::buffer> const& buffers
 template <class Buffer>
 bool pack_concurrently(table<buffer_id, Buffer> const& buffers, placement_conflicts const& conflicts,
                        table<buffer_id, unsigned char> is_in_antichain, byte_count bound,
-                       std::uint64_t visits, std::uint64_t most_visits, bool searches,
-                       placed_by_range& placed, packing& best, std::uint32_t& tried)
+                       place_concurrently_options const& options, placed_by_range& placed, packing& best,
+                       std::uint32_t& tried)
 {
+    std::uint64_t const visits = options.visits, most_visits = options.most_visits;
     // Cheap orders first: for very many buffers there is time for no others.
     struct attempt {
         concurrent_order order;
@@ -153,14 +156,15 @@ bool pack_concurrently(table<buffer_id, Buffer> const& buffers, placement_confli
     if (best.height != no_limit && spent >= visits) return false;
     if (best.height == no_limit) return true;
     packing searched = best;
-    if (searches) search_positions(buffers, conflicts, keys.is_in_antichain, visits, searched, tried);
+    if (options.searches) search_positions(buffers, conflicts, keys.is_in_antichain, visits, searched, tried);
     if (searched.height > bound)
-        lower_by_reordering(buffers, conflicts, placed, bound, visits - spent, std::move(best_order), best);
+        lower_by_reordering(buffers, conflicts, placed, bound, visits - spent, std::move(best_order), best,
+                            options.control, options.seed);
     if (searched.height >= best.height) return true;
     best = std::move(searched);
     if (best.height > bound)
         lower_by_reordering(buffers, conflicts, placed, bound, visits - spent,
-                            order_by_levels(best.origin, keys), best);
+                            order_by_levels(best.origin, keys), best, options.control, options.seed);
     return true;
 }
 
@@ -258,8 +262,8 @@ template <class Lives>
         }
         bool is_complete =
             pack_intervals(buffers, pool_conflicts, out.lower_bound, options.visits, best, out.packings) ||
-            pack_concurrently(buffers, pool_conflicts, is_in_antichain, out.lower_bound, options.visits,
-                              options.most_visits, options.searches, placed, best, out.packings);
+            pack_concurrently(buffers, pool_conflicts, is_in_antichain, out.lower_bound, options, placed,
+                              best, out.packings);
         if (!is_complete && options.searches) { // its first orders are fast
             search_positions(buffers, pool_conflicts, is_in_antichain, options.visits, best, out.packings);
             is_complete = best.height <= out.lower_bound;
