@@ -25,7 +25,8 @@
 //     --scaling N        random and repeated problems of 100, 1000, ... N buffers: time and memory
 //     --few N            place() of 10, 20, 50 and 100 random buffers at `fast`, and plan_memory() of as many
 //                        steps, N times each: nanoseconds and allocations of a call. With --limit K only of K
-//                        buffers, to count instructions: the difference of two N
+//                        buffers, to count instructions: the difference of two N. Also place() of each pool
+//                        of $SUBLET_DATA/penalties/kernels.txt by itself, without penalties
 //
 // One line per measurement, key=value; `file=all` summarizes a section: ms_mean and nodes_mean are geometric
 // means. Every placement and every lower-bound proof is checked by code that is independent of the placer; if
@@ -39,6 +40,7 @@
 //     for f in $SUBLET_DATA/aligned/*.csv; do for rounded in "" --rounded; do
 //         valgrind --tool=callgrind build/bench/bench_placement --minimize $rounded $f; done; done
 
+#include "../examples/pack/penalty_sets.hpp"
 #include "../examples/pack/read_lifetimes.hpp"
 #include "measure.hpp"
 #include "placement_inputs.hpp"
@@ -65,6 +67,7 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <new>
 #include <numeric>
 #include <span>
@@ -497,6 +500,24 @@ void run_drawn(std::string const& family, arguments args, Draw draw)
 }
 
 /// Nanoseconds of processor time and allocations of a call, for small inputs.
+/// Each pool of each kernel by itself, without its penalties.
+std::vector<placement_problem> kernel_pools()
+{
+    std::vector<placement_problem> pools;
+    char const* const data = std::getenv("SUBLET_DATA");
+    if (data == nullptr) return pools;
+    std::ifstream file(std::string(data) + "/penalties/kernels.txt");
+    std::string const text{std::istreambuf_iterator<char>(file), {}};
+    for (pack::penalty_instance const& kernel : pack::read_penalties(text))
+        for (pool_id pool = 0; pool != kernel.problem.pools.size(); ++pool) {
+            placement_problem problem{{}, {kernel.problem.pools[pool]}};
+            for (placement_problem::buffer b : kernel.problem.buffers)
+                if (std::exchange(b.pool, pool_id{0}) == pool) problem.buffers.push_back(b);
+            if (!problem.buffers.empty()) pools.push_back(std::move(problem));
+        }
+    return pools;
+}
+
 void run_few(arguments const& args)
 {
     unsigned const runs = std::max(args.few, 1u);
@@ -522,6 +543,23 @@ void run_few(arguments const& args)
         plan_options const options{.bytes = bytes, .effort = effort::fast};
         run("plan_memory", n, [&] { is_all_sound &= bool{plan_memory(chain, options)}; });
     }
+    std::vector<placement_problem> const pools = kernel_pools();
+    if (pools.empty() || args.limit != 0 || args.smoke) return;
+    std::vector<std::uint64_t> nanoseconds;
+    std::size_t at_bound = 0;
+    for (placement_problem const& problem : pools) {
+        std::clock_t const begun = std::clock();
+        placement placed;
+        for (unsigned i = 0; i != runs; ++i) placed = place(problem, {.effort = effort::fast});
+        double const seconds = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
+        nanoseconds.push_back(static_cast<std::uint64_t>(1e9 * seconds / runs));
+        at_bound += placed.pools[0].height == placed.pools[0].lower_bound;
+        is_all_sound &= !is_refuted(problem, placed, placement::objective::minimize);
+    }
+    std::sort(nanoseconds.begin(), nanoseconds.end());
+    std::printf("few/pools place pools=%zu at_bound=%zu ns_median=%llu ns_worst=%llu\n", pools.size(),
+                at_bound, static_cast<unsigned long long>(nanoseconds[nanoseconds.size() / 2]),
+                static_cast<unsigned long long>(nanoseconds.back()));
 }
 
 void run_scaling(std::vector<subject> const& subjects, arguments const& args)

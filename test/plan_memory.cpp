@@ -4,6 +4,7 @@
 #include <sublet/checking/check_plan.hpp>
 
 #include "archetype.hpp"
+#include "counted_heap.hpp"
 #include "operations.hpp"
 #include "printed.hpp"
 
@@ -36,6 +37,24 @@ TEST_CASE("a chain needs two adjacent values at a time")
     CHECK(planned.report().largest == std::vector<value_id>{0, 3, 1, 2});
     CHECK(planned.plan.offset_of(0) == planned.plan.offset_of(3));
 }
+
+TEST_CASE("the five largest buffers are listed by size, and equal ones by their roots")
+{
+    snapshot const seven = op_list(7, {{}, {}, {}, {}, {}, {}, {}}, {{0}, {1}, {2}, {3}, {4}, {5}, {6}});
+    auto planned = plan_memory(seven, {.bytes = {16, 32, 64, 32, 16, 128, 32}});
+    CHECK(planned.report().largest == std::vector<value_id>{5, 2, 1, 3, 6});
+}
+
+#if !defined(HEAP_IS_NOT_COUNTED)
+TEST_CASE("planning a few steps takes few allocations")
+{
+    std::size_t const before = heap_allocations;
+    bool const is_planned = bool{plan_memory(chain, {.bytes = 64})};
+    std::size_t const after = heap_allocations;
+    CHECK(is_planned);
+    CHECK(after - before <= 20);
+}
+#endif
 
 TEST_CASE("an empty program has an empty plan")
 {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <sublet/core/internal/known_property.hpp>
 #include <sublet/core/plan.hpp>
 
 #include "archetype.hpp"
@@ -24,6 +25,22 @@ using namespace sublet::detail;
 
 static_assert(std::is_aggregate_v<memory_plan> && std::is_aggregate_v<slot_plan> &&
               std::is_aggregate_v<memory_plan::placed_buffer>);
+
+TEST_CASE("a property that is known is that of the options, until one value gets another")
+{
+    known_property<byte_count> constant{8, 3, "bytes"};
+    known_property<byte_count> listed{{1, 2, 3}, 3, "bytes"};
+    known_property<bool> const flag{std::vector{true, false, true}, 3, "eligible"};
+    CHECK(per_value<byte_count>(8).is_constant());
+    CHECK(!per_value<byte_count>{1, 2, 3}.is_constant());
+    CHECK((constant[0] == 8 && constant[2] == 8));
+    CHECK((flag[0] && !flag[1] && flag[2]));
+    constant.set(1, 16);
+    listed.set(1, 16);
+    CHECK((constant[0] == 8 && constant[1] == 16 && constant[2] == 8));
+    CHECK((listed[0] == 1 && listed[1] == 16 && listed[2] == 3));
+    CHECK_THROWS_AS((known_property<byte_count>{{1, 2}, 3, "bytes"}), precondition_error);
+}
 
 TEST_CASE("an offset is that of the value's buffer")
 {

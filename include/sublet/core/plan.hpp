@@ -150,6 +150,8 @@ public:
     }
     /// It is this constant, and neither a table nor a callable.
     [[nodiscard]] bool is_constant(T const& value) const { return actions_ == nullptr && constant_ == value; }
+    /// It is a constant, and neither a table nor a callable.
+    [[nodiscard]] bool is_constant() const noexcept { return actions_ == nullptr; }
     /// It is a callable, which every reading calls.
     [[nodiscard]] bool is_callable() const noexcept { return actions_ != nullptr && actions_->is_callable; }
 

@@ -11,6 +11,7 @@
 #include <sublet/core/internal/alignment.hpp>
 #include <sublet/core/internal/asked_options.hpp>
 #include <sublet/core/internal/carried.hpp>
+#include <sublet/core/internal/known_property.hpp>
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/internal/edge_rules.hpp>
 #include <sublet/graph/internal/said_views.hpp>
@@ -219,36 +220,38 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& gi
         p, detail::asked_options(given, p.values(), &lifetimes_options::role, &lifetimes_options::alias_of,
                                  &lifetimes_options::view_offset, &lifetimes_options::bytes));
     lifetimes_options const& options = *asked;
-    table<position_id, step_id> const steps = detail::steps_in_order(p, options.order);
-    table<value_id, value_role> const role = options.role.tabulate(p.values(), "role");
-    auto const positions = static_cast<std::uint32_t>(steps.size());
+    table<position_id, step_id> steps; // where an order is given
+    if (!options.order.empty()) steps = detail::steps_in_order(p, options.order);
+    auto step_at = [&steps](position_id at) { return steps.empty() ? step_id{+at} : steps[at]; };
+    detail::known_property<value_role> const role{options.role, p.values(), "role"};
+    auto const positions = static_cast<std::uint32_t>(p.steps());
 
     live_ranges lives;
     lives.positions = positions;
-    lives.of = table<value_id, live_range>(p.values());
-    table<value_id, position_id> first_def(p.values(), no_position);
+    lives.of = table<value_id, live_range>(p.values(), {no_position, 0}); // until the end the first def
+    auto first_def = [&lives](value_id v) { return lives.of[v].first; };
     for (position_id at = 0; at != positions; ++at)
-        for (touch t : p.touches(steps[at]))
-            if (t.defines() && first_def[t.value] == no_position) first_def[t.value] = at;
+        for (touch t : p.touches(step_at(at)))
+            if (t.defines() && first_def(t.value) == no_position) lives.of[t.value].first = at;
 
     std::optional<counterexample::access> undefined;
     // The defs of `ready` steps count: of those before `at`, at the end of a node also of its last step.
     auto check_defined = [&](value_id v, position_id at, position_id ready) {
-        if (detail::is_given(role[v]) || first_def[v] < ready) return;
+        if (detail::is_given(role[v]) || first_def(v) < ready) return;
         if (undefined && (undefined->position < at || (undefined->position == at && undefined->value <= v)))
             return;
-        undefined = {.value = v, .other = first_def[v] == no_position ? no_value : v, .position = at};
+        undefined = {.value = v, .other = first_def(v) == no_position ? no_value : v, .position = at};
     };
     auto extend_to = [&](value_id v, position_id until) {
         if (lives.of[v].last < until) lives.of[v].last = until;
     };
     for (position_id at = 0; at != positions; ++at)
-        for (touch t : p.touches(steps[at])) {
+        for (touch t : p.touches(step_at(at))) {
             if (!t.defines()) check_defined(t.value, at, at);
             extend_to(t.value, t.kind == touch::access::use_early ? +at : at + 1);
         }
-    table<step_id, position_id> position_of(p.edge_uses().empty() ? 0 : steps.size());
-    for (position_id at = 0; at != position_of.size(); ++at) position_of[steps[at]] = at;
+    table<step_id, position_id> position_of(p.edge_uses().empty() ? 0 : p.steps());
+    for (position_id at = 0; at != position_of.size(); ++at) position_of[step_at(at)] = at;
     for (edge_use u : p.edge_uses()) {
         position_id const at = position_of[p.steps_of(u.pred).last - 1];
         check_defined(u.value, at, at + 1);
@@ -260,13 +263,12 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& gi
             check_defined(v, positions, positions);
             extend_to(v, positions);
         }
-        lives.of[v].first =
-            detail::is_given(role[v]) || first_def[v] == no_position ? position_id{0} : first_def[v];
     }
     auto fails = [&] {
         if (!undefined) return false;
         counterexample why{fault::used_undefined, *undefined};
-        detail::explain_late_def(why, p, role, detail::roots_of_views(p, options.alias_of), options.order);
+        detail::explain_late_def(why, p, options.role.tabulate(p.values(), "role"),
+                                 detail::roots_of_views(p, options.alias_of), options.order);
         return !lives.refute(std::move(why));
     };
     if (fails()) return lives;
@@ -274,11 +276,14 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& gi
         table<value_id, value_id> const alias_of = options.alias_of.tabulate(p.values(), "alias_of");
         buffer_classes const classes = detail::classes_of(alias_of);
         for (position_id at = 0; at != positions; ++at)
-            for (touch t : p.touches(steps[at]))
+            for (touch t : p.touches(step_at(at)))
                 if (t.views_what_is_there())
                     check_defined(classes.root[classes.buffer_of[t.value]], at, at + 1);
     }
-    if (fails() || options.order.empty()) return lives;
+    if (fails()) return lives;
+    for (value_id v = 0; v != p.values(); ++v)
+        if (detail::is_given(role[v]) || first_def(v) == no_position) lives.of[v].first = 0;
+    if (options.order.empty()) return lives;
     detail::ordered_bytes const ordered = detail::find_ordered_bytes(p, options, false);
     if (ordered.segments == 0) return lives;
     table<step_id, position_id> listed(steps.size());
@@ -292,27 +297,38 @@ SUBLET_DECL live_ranges lifetimes(snapshot const& p, lifetimes_options const& gi
 SUBLET_DECL buffer_table gather_buffers(live_ranges const& lives, plan_options const& options)
 {
     std::size_t const values = lives.of.size();
-    auto const alias_of = options.alias_of.tabulate(values, "alias_of");
-    auto const bytes = options.bytes.tabulate(values, "bytes");
-    auto const alignment = options.alignment.tabulate(values, "alignment");
-    auto const role = detail::carried_roles(options, values);
-    auto const pool = options.pool.tabulate(values, "pool");
-    auto const pinned = options.pinned.tabulate(values, "pinned");
-    auto const eligible = options.eligible.tabulate(values, "eligible");
-    auto const kind = options.kind.tabulate(values, "kind");
-    auto view_offset = options.view_offset.tabulate(values, "view_offset");
+    using detail::known_property;
+    table<value_id, value_id> alias_of; // if there are views
+    bool const has_views = !options.alias_of.is_constant(no_value);
+    if (has_views) alias_of = options.alias_of.tabulate(values, "alias_of");
+    known_property<byte_count> const bytes{options.bytes, values, "bytes"};
+    known_property<byte_count> const alignment{options.alignment, values, "alignment"};
+    known_property<value_role> const role = options.carried.empty()
+                                                ? known_property<value_role>{options.role, values, "role"}
+                                                : detail::carried_roles(options, values);
+    known_property<pool_id> const pool{options.pool, values, "pool"};
+    known_property<byte_count> const pinned{options.pinned, values, "pinned"};
+    known_property<bool> const eligible{options.eligible, values, "eligible"};
+    known_property<std::uint32_t> const kind{options.kind, values, "kind"};
+    table<value_id, byte_count> view_offset;
+    if (has_views || !options.view_offset.is_constant())
+        view_offset = options.view_offset.tabulate(values, "view_offset");
     bool has_offsets = false;
-    for (value_id v = 0; v != values; ++v) has_offsets |= alias_of[v] != no_value && view_offset[v] != 0;
+    for (value_id v = 0; v != values && has_views; ++v)
+        has_offsets |= alias_of[v] != no_value && view_offset[v] != 0;
 
-    buffer_classes classes = detail::classes_of(alias_of);
+    buffer_classes classes; // without views each value is a buffer
+    if (has_views) classes = detail::classes_of(alias_of);
+    else classes.buffer_of.resize(values);
+    for (value_id v = 0; v != values && !has_views; ++v) classes.buffer_of[v] = +v;
     buffer_table table;
-    table.buffers.reserve(classes.root.size());
-    for (value_id root : classes.root) {
-        buffer& b = table.buffers.emplace_back();
-        b.root = root;
-        b.size = bytes[root];
-        b.pool = pool[root];
-        b.kind = kind[root];
+    table.buffers.resize(has_views ? classes.root.size() : values);
+    for (buffer_id i = 0; i != table.buffers.size(); ++i) {
+        buffer& b = table.buffers[i];
+        b.root = has_views ? classes.root[i] : value_id{+i};
+        b.size = bytes[b.root];
+        b.pool = pool[b.root];
+        b.kind = kind[b.root];
     }
     if (has_offsets) table.offset_in_root = detail::offsets_in_roots(alias_of, view_offset);
     for (pool_limits const& p : options.pools)

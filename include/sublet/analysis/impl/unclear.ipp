@@ -147,6 +147,8 @@ SUBLET_DECL std::optional<counterexample> find_unlisted_pool(plan_options const&
 
 SUBLET_DECL std::optional<counterexample> find_unclear_words(snapshot const& p, plan_options const& options)
 {
+    if (!p.has_views() && options.pools.empty() && options.alias_of.is_constant(no_value))
+        return find_unwritten(p, options);
     table<value_id, value_id> const of = options.alias_of.tabulate(p.values(), "alias_of");
     if (auto unlisted = find_unlisted_pool(options, of)) return unlisted;
     bool has_views = p.has_views();

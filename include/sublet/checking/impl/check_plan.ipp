@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 
-/// One sweep over positions with the active classes ordered by offset; the facts that it needs are derived
-/// again (graph/internal/plan_requirements.hpp) and share no code with a planner.
+/// One sweep over positions with the active classes ordered by offset; a few are first compared without that
+/// order, each with those that are live where it starts. The facts are derived again
+/// (graph/internal/plan_requirements.hpp) and share no code with a planner.
 
 #include <sublet/checking/check_plan.hpp>
 #include <sublet/checking/detail/step_order.hpp>
@@ -187,11 +188,12 @@ private:
         table<value_id, step_id> touched_at_;      // by root
     };
 
-    /// By root: the class that this one overwrites in place.
+    /// By root: the class that this one overwrites in place. Empty: the program declares no pairs.
     table<value_id, value_id> overwritten_classes() const
     {
-        table<value_id, value_id> overwritten(values_, no_value);
+        table<value_id, value_id> overwritten;
         if (!options_.in_place || program_.overwrites().empty()) return overwritten;
+        overwritten.assign(values_, no_value);
         table<position_id, step_id> const step_at = steps_by_position();
         table<value_id, position_id> const read_at_end = reads_at_end();
         table<value_id, unsigned char> is_overwritten(values_);
@@ -228,9 +230,49 @@ private:
         return overwritten;
     }
 
+    /// No two of a few classes that live together have a byte in common: where one starts, it is compared with
+    /// all that are live. False also if they are not few, or if one is written over another one in place.
+    bool are_few_and_apart(plan_requirements const& required) const
+    {
+        constexpr std::size_t most = 256;
+        struct occupied {
+            std::uint32_t first, last, pool; // positions
+            byte_count begin, size;
+        };
+        occupied few[most]; // by their first position
+        std::size_t count = 0;
+        for (value_id r = 0; r != values_; ++r) {
+            if (required.root[r] != r || !required.is_planned(r)) continue;
+            if (count == most) return false;
+            live_range const life = required_.life[r];
+            std::size_t at = count++;
+            for (; at != 0 && life.first < few[at - 1].first; --at) few[at] = few[at - 1];
+            auto const [pool, offset] = place_of(r);
+            few[at] = {life.first, life.last, pool, offset, required.bytes[r]};
+        }
+        std::size_t live = 0; // of those that have started: they are moved to the front
+        for (std::size_t i = 0; i != count; ++i) {
+            occupied const now = few[i];
+            std::size_t kept = 0;
+            for (std::size_t k = 0; k != live; ++k) {
+                occupied const other = few[k];
+                if (other.last <= now.first) continue; // it has ended
+                bool const is_above = now.begin >= other.begin;
+                byte_count const distance = is_above ? now.begin - other.begin : other.begin - now.begin;
+                if (now.pool == other.pool && distance < (is_above ? other.size : now.size)) return false;
+                few[kept++] = other;
+            }
+            few[kept] = now;
+            live = kept + 1;
+        }
+        return true;
+    }
+
     std::optional<counterexample> clash(plan_requirements const& required) const
     {
+        if (are_few_and_apart(required)) return std::nullopt;
         table<value_id, value_id> const overwritten = overwritten_classes();
+        auto is_over = [&](value_id r) { return !overwritten.empty() && overwritten[r] != no_value; };
         std::vector<sort_key> by_place; // active or not
         by_place.reserve(values_);
         for (value_id r = 0; r != values_; ++r) {
@@ -239,17 +281,18 @@ private:
             by_place.push_back({pool, offset, r});
         }
         std::size_t const positions = larger(program_.steps(), std::size_t{1});
-        using starts_at = csr_rows<position_id, value_id>; // ascending roots
-        starts_at const starts = starts_at::gathered(positions, [&](auto add) {
-            for (sort_key const& b : by_place) add(required_.life[b.id].first, b.id);
-        });
         sort_by_key(by_place);
-        table<value_id, std::uint32_t> rank(values_);
+        table<value_id, std::uint32_t> rank(values_, rank_set::none);
         for (std::size_t i = 0; i != by_place.size(); ++i)
             rank[by_place[i].id] = static_cast<std::uint32_t>(i);
-        using ends_at = csr_rows<position_id, std::uint32_t>; // ranks
-        ends_at const ends = ends_at::gathered(positions + 1, [&](auto add) {
-            for (sort_key const& b : by_place) add(required_.life[b.id].last, rank[b.id]);
+        // By position: in row 2 p the ranks of classes that end there, and in row 2 p + 1 the roots of those
+        // that start, ascending.
+        auto const events = csr_rows<std::size_t, std::uint32_t>::gathered(2 * positions + 1, [&](auto add) {
+            for (value_id r = 0; r != values_; ++r) {
+                if (rank[r] == rank_set::none) continue;
+                add(2 * std::size_t{required_.life[r].last}, rank[r]);
+                add(2 * std::size_t{required_.life[r].first} + 1, r);
+            }
         });
 
         rank_set active(by_place.size());
@@ -258,10 +301,11 @@ private:
             return low.key == high.key && low.tie + required.bytes[low.id] > high.tie;
         };
         for (position_id at = 0; at != positions; ++at) {
-            for (std::uint32_t ended : ends[at])
+            for (std::uint32_t ended : events[2 * std::size_t{at}])
                 if (active.contains(ended)) active.erase(ended); // else an in-place result is active there
-            for (value_id incoming : starts[at]) {
-                if (overwritten[incoming] != no_value) continue;
+            auto const starts = events[2 * std::size_t{at} + 1];
+            for (value_id incoming : starts) {
+                if (is_over(incoming)) continue;
                 std::uint32_t const its = rank[incoming], below = active.below(its),
                                     above = active.above(its);
                 if (below != active.none && reaches_into(below, its))
@@ -271,8 +315,9 @@ private:
                 active.insert(its);
             }
             // In-place results come last: others that start here are compared with the operand.
-            for (value_id incoming : starts[at]) {
-                if (overwritten[incoming] == no_value) continue;
+            if (overwritten.empty()) continue;
+            for (value_id incoming : starts) {
+                if (!is_over(incoming)) continue;
                 active.erase(rank[overwritten[incoming]]); // the result lies within it, at its offset
                 active.insert(rank[incoming]);
             }

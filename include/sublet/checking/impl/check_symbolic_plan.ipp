@@ -284,7 +284,7 @@ private:
             bool const is_placed = plan_.offset_in_root.empty() || plan_.offset_in_root[v].is_constant();
             if (is_placed && bytes_[v].is_constant()) continue;
             required.bytes[v] = no_size;
-            if (!is_placed) required.offset_in_root[v] = 0;
+            if (!is_placed) required.offset_in_root.set(v, 0);
         }
         auto fact = first_moved_write(program_, required);
         if (fact) fact->at_shape = shape{};
@@ -303,10 +303,10 @@ private:
             bool const has_none = bytes_[v] == formula{};
             if (is_all || (has_all_waits && (is_open || has_none))) { // more than any other view
                 required.bytes[v] = bytes_[r].is_known() ? no_size - 1 : no_size;
-                required.offset_in_root[v] = 0;
+                required.offset_in_root.set(v, 0);
             } else if (is_open) {
                 required.bytes[v] = 0;
-                if (!place.is_constant()) required.offset_in_root[v] = 0;
+                if (!place.is_constant()) required.offset_in_root.set(v, 0);
             }
         }
         return order_of_steps(program_, required, plan_.handoffs);

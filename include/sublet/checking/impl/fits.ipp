@@ -76,7 +76,8 @@ SUBLET_DECL void keep_places(memory_plan const& plan, plan_requirements const& r
         byte_count& alignment = kept.buffers[kept.buffer_of[v]].alignment;
         alignment = combine_alignment(alignment, required.alignment[v]);
     }
-    if (has_offsets) kept.offset_in_root = required.offset_in_root;
+    for (value_id v = 0; v != values && has_offsets; ++v)
+        kept.offset_in_root.push_back(required.offset_in_root[v]);
     for (value_id v = 0; v != values; ++v) {
         value_id const r = required.root[v];
         byte_count const pin = required.pinned[r];

@@ -185,17 +185,17 @@ SUBLET_DECL std::optional<counterexample> misplaced(plan_requirements const& req
                                                     memory_plan const& plan, plan_options const& options)
 {
     std::vector<sort_key> choices; // ascending {value, pool}
-    table<value_id, unsigned char> has_choice(plan.buffer_of.size(), 0);
+    std::size_t const values = plan.buffer_of.size();
+    table<value_id, unsigned char> has_choice(options.pool_choices.empty() ? 0 : values, 0);
     for (plan_options::pool_choice const& c : options.pool_choices) {
-        SUBLET_EXPECTS(c.value < has_choice.size(),
-                       "sublet: a choice names value %, but there are only % values", c.value,
-                       has_choice.size());
+        SUBLET_EXPECTS(c.value < values, "sublet: a choice names value %, but there are only % values",
+                       c.value, values);
         has_choice[c.value] = 1;
         choices.push_back({c.value, c.pool, 0});
     }
     sort_by_key(choices);
     auto may_be_in = [&](value_id v, pool_id pool) {
-        if (has_choice[v] == 0) return pool == required.pool[v];
+        if (has_choice.empty() || has_choice[v] == 0) return pool == required.pool[v];
         return is_listed(choices, sort_key{v, pool, 0});
     };
     for (value_id v = 0; v != plan.buffer_of.size(); ++v) {
@@ -219,10 +219,12 @@ SUBLET_DECL std::optional<counterexample> misplaced(plan_requirements const& req
             }
         }
         if (!may_be_in(r, pool)) {
-            pool_id const named = has_choice[r] != 0 ? pool : required.pool[r];
-            return counterexample{
-                fault::wrong_pool,
-                counterexample::place{.value = v, .pool = named, .begin = offset, .needed = has_choice[r]}};
+            bool const chose = !has_choice.empty() && has_choice[r] != 0;
+            return counterexample{fault::wrong_pool,
+                                  counterexample::place{.value = v,
+                                                        .pool = chose ? pool : required.pool[r],
+                                                        .begin = offset,
+                                                        .needed = chose ? 1u : 0u}};
         }
         // A multiple of each alignment is a multiple of their lcm, which might exceed 64 bits.
         byte_count const of_pool = pool < options.pools.size() ? options.pools[pool].alignment : 1;
@@ -363,7 +365,7 @@ SUBLET_DECL std::optional<counterexample> hold_carried(plan_requirements& requir
         for (value_id u : groups.back()) {
             group_of[u] = groups.size();
             required.life[u] = {0, positions};
-            required.class_role[u] = required.class_role[u] | value_role::input | value_role::output;
+            required.class_role.set(u, required.class_role[u] | value_role::input | value_role::output);
         }
     }
     for (value_id v = 0; v != values && !groups.empty(); ++v) {
@@ -395,7 +397,9 @@ SUBLET_DECL std::optional<counterexample> shared_page(plan_requirements const& r
                                                       memory_plan const& plan, plan_options const& options)
 {
     std::vector<value_id> roots;
-    for (value_id v = 0; v != required.root.size(); ++v)
+    bool has_pages = false;
+    for (pool_limits const& pool : options.pools) has_pages = has_pages || pool.page > 1;
+    for (value_id v = 0; v != required.root.size() && has_pages; ++v)
         if (required.root[v] == v && required.is_planned(v))
             if (pool_id const pool = place_of(plan, v).pool;
                 pool < options.pools.size() && options.pools[pool].page > 1)

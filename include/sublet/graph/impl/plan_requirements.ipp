@@ -118,37 +118,43 @@ SUBLET_DECL plan_requirements derive_requirements(snapshot const& program, plan_
                  effort] = options;
     plan_requirements d;
     d.position = positions_in(order, program);
-    table<value_id, value_id> const view_of = alias_of.tabulate(values, "alias_of");
-    d.root = roots_of(view_of);
-    d.offset_in_root = offsets_along(view_of, view_offset.tabulate(values, "view_offset"));
-    d.role = role.tabulate(values, "role");
+    if (alias_of.is_constant(no_value) && view_offset.is_constant()) { // each value is a root
+        d.root.resize(values);
+        for (value_id v = 0; v != values; ++v) d.root[v] = v;
+        d.offset_in_root = {byte_count{0}, values, "view_offset"};
+    } else {
+        table<value_id, value_id> const view_of = alias_of.tabulate(values, "alias_of");
+        d.root = roots_of(view_of);
+        d.offset_in_root = offsets_along(view_of, view_offset.tabulate(values, "view_offset"));
+    }
+    d.role = {role, values, "role"};
     for (plan_options::carry const& c : carried) {
         SUBLET_EXPECTS(c.from < values && c.to < values,
                        "sublet: value % is carried into value %, but there are only % values", c.from, c.to,
                        values);
-        d.role[c.from] = d.role[c.from] | value_role::output;
-        d.role[c.to] = d.role[c.to] | value_role::input;
+        d.role.set(c.from, d.role[c.from] | value_role::output);
+        d.role.set(c.to, d.role[c.to] | value_role::input);
     }
     for (auto const& pair : apart)
         SUBLET_EXPECTS(pair.first < values && pair.second < values,
                        "sublet: values % and % are kept apart, but there are only % values", pair.first,
                        pair.second, values);
-    d.class_role = table<value_id, value_role>(values);
-    d.alignment = alignment.tabulate(values, "alignment");
+    d.class_role = d.role;
+    d.alignment = {alignment, values, "alignment"};
     d.bytes = bytes.tabulate(values, "bytes");
-    d.pinned = pinned.tabulate(values, "pinned");
-    d.pool = pool.tabulate(values, "pool");
-    d.eligible = eligible.tabulate(values, "eligible");
-    d.kind = kind.tabulate(values, "kind");
+    d.pinned = {pinned, values, "pinned"};
+    d.pool = {pool, values, "pool"};
+    d.eligible = {eligible, values, "eligible"};
+    d.kind = {kind, values, "kind"};
     for (pool_limits const& p : pools)
         SUBLET_EXPECTS(p.alignment >= 1, "sublet: the alignment of a pool is 0, but has to be at least 1");
     for (value_id v = 0; v != values; ++v) {
         SUBLET_EXPECTS(d.alignment[v] >= 1, "sublet: the alignment of value % is 0, but has to be at least 1",
                        v);
         value_id const r = d.root[v];
-        d.class_role[r] = d.class_role[r] | d.role[v];
+        if (v != r) d.class_role.set(r, d.class_role[r] | d.role[v]);
         if (d.pinned[r] == no_offset && d.pinned[v] != no_offset && d.pinned[v] >= d.offset_in_root[v])
-            d.pinned[r] = d.pinned[v] - d.offset_in_root[v];
+            d.pinned.set(r, d.pinned[v] - d.offset_in_root[v]);
     }
 
     d.first_def.assign(values, plan_requirements::never);

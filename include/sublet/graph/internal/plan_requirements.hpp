@@ -13,6 +13,7 @@
 /// one mistake cannot affect both. A value with all its views is a class; tables are by value, and the entry
 /// of the root is that of the class.
 
+#include <sublet/core/internal/known_property.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/program.hpp>
@@ -42,16 +43,16 @@ struct plan_requirements {
 
     table<step_id, position_id> position;
     table<value_id, position_id> first_def; ///< the position, or `never`
-    table<value_id, value_role> role;       ///< without its class
-    table<value_id, byte_count> alignment;
-    table<value_id, byte_count> offset_in_root; ///< saturated; the root's is 0
+    known_property<value_role> role;        ///< without its class
+    known_property<byte_count> alignment;
+    known_property<byte_count> offset_in_root;  ///< saturated; the root's is 0
     table<value_id, value_id> root;             ///< the tables below are valid at roots
-    table<value_id, value_role> class_role;     ///< the union
+    known_property<value_role> class_role;      ///< the union
     table<value_id, byte_count> bytes;
-    table<value_id, byte_count> pinned; ///< as given; the root's is that of its class, as far as it tells
-    table<value_id, pool_id> pool;
-    table<value_id, unsigned char> eligible; ///< as given; another than that of the root is a fault
-    table<value_id, std::uint32_t> kind;
+    known_property<byte_count> pinned; ///< as given; the root's is that of its class, as far as it tells
+    known_property<pool_id> pool;
+    known_property<bool> eligible; ///< as given; another than that of the root is a fault
+    known_property<std::uint32_t> kind;
     table<value_id, live_range> life;
 
     /// Whether the class needs planned storage.

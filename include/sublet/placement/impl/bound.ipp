@@ -58,18 +58,47 @@ SUBLET_DECL byte_count common_alignment(placement_shapes const& all)
     return common;
 }
 
+/// Paints the ranks of each piece with its padding, by falling padding: the first paint stays. False: stopped.
+template <class PaddingOf>
+bool paint_by_padding(placement_shapes const& all, PaddingOf padding_of,
+                      table<position_id, std::int64_t>& padding, step_poll const& poll)
+{
+    std::vector<sort_key> by_padding;
+    by_padding.reserve(all.pieces.size());
+    for (std::uint32_t i = 0; i != all.pieces.size(); ++i)
+        by_padding.push_back(
+            {descending(static_cast<byte_count>(padding_of(i)) + (byte_count{1} << 62)), 0, i});
+    sort_in_parts(by_padding, poll);
+    std::vector<std::uint32_t> unpainted(padding.size() + 1);
+    for (std::uint32_t r = 0; r != unpainted.size(); ++r) unpainted[r] = r;
+    auto next_unpainted = [&](std::uint32_t r) {
+        while (unpainted[r] != r) r = unpainted[r] = unpainted[unpainted[r]];
+        return r;
+    };
+    for (sort_key const& k : by_padding) {
+        if (poll.stops(4)) return false;
+        shape_piece const& p = all.pieces[k.id];
+        for (std::uint32_t r = next_unpainted(p.when.first); r < p.when.last; r = next_unpainted(r)) {
+            padding[r] = padding_of(k.id);
+            unpainted[r] = r + 1;
+        }
+    }
+    return true;
+}
+
 /// Raises the bound by the padding of the common alignment.
 SUBLET_DECL void add_padding(placement_shapes const& all, placement_bound& bound, step_poll const& poll)
 {
     byte_count const unit = common_alignment(all);
     if (unit <= 1 || unit > (byte_count{1} << 61) / all.pieces.size()) return; // sums stay below 2^62
+    constexpr std::int64_t no_padding = -(std::int64_t{1} << 62);
     auto number = [](byte_count bytes) { return static_cast<std::int64_t>(bytes); };
     auto rounded = [&](shape_piece const& p) { return number(align_up(p.end, unit)); };
-    // By rank: the sum of the rounded heights. Painted by falling padding; the first paint stays.
+    // By rank: the sum of the rounded heights, and the most padding of a piece.
     std::size_t const ranks = all.positions.size();
-    table<position_id, std::int64_t> load(ranks, 0), padding(ranks, 0);
-    std::vector<sort_key> by_padding;
-    std::vector<std::uint32_t> shape_of(all.pieces.size()), unpainted(ranks + 1);
+    table<position_id, std::int64_t> load(ranks, 0), padding(ranks, no_padding);
+    std::vector<std::uint32_t> shape_of(all.pieces.size());
+    std::uint64_t cells = 0; // ranks of all pieces
     for (std::uint32_t s = 0; s != all.size(); ++s)
         for (std::uint32_t i = all.first_piece[s]; i != all.first_piece[s + 1]; ++i) {
             if (poll.stops(4)) return;
@@ -78,23 +107,20 @@ SUBLET_DECL void add_padding(placement_shapes const& all, placement_bound& bound
             load[p.when.first] += height;
             load[p.when.last] -= height;
             shape_of[i] = s;
-            // Less than 0 if the shape ends higher at other positions.
-            auto const rest = rounded(p) - number(all.shapes[s].size);
-            by_padding.push_back({descending(static_cast<byte_count>(rest) + (byte_count{1} << 62)), 0, i});
+            cells += p.when.last - p.when.first;
         }
-    sort_in_parts(by_padding, poll);
-    for (std::uint32_t r = 0; r <= ranks; ++r) unpainted[r] = r;
-    auto next_unpainted = [&](std::uint32_t r) {
-        while (unpainted[r] != r) r = unpainted[r] = unpainted[unpainted[r]];
-        return r;
+    auto padding_of = [&](std::uint32_t i) { // less than 0 if the shape ends higher at other positions
+        return rounded(all.pieces[i]) - number(all.shapes[shape_of[i]].size);
     };
-    for (sort_key const& k : by_padding) {
-        if (poll.stops(4)) return;
-        shape_piece const& p = all.pieces[k.id];
-        for (std::uint32_t r = next_unpainted(p.when.first); r < p.when.last; r = next_unpainted(r)) {
-            padding[r] = rounded(p) - number(all.shapes[shape_of[k.id]].size);
-            unpainted[r] = r + 1;
+    if (cells <= 64 * all.pieces.size()) {
+        if (poll.stops(cells)) return;
+        for (std::uint32_t i = 0; i != all.pieces.size(); ++i) {
+            std::int64_t const own = padding_of(i);
+            for (position_id r = all.pieces[i].when.first; r != all.pieces[i].when.last; ++r)
+                padding[r] = larger(padding[r], own);
         }
+    } else if (!paint_by_padding(all, padding_of, padding, poll)) {
+        return;
     }
     std::int64_t sum = 0, most = number(bound.bytes);
     position_id at = no_position;

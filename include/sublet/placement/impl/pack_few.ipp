@@ -16,7 +16,7 @@ namespace sublet::detail {
 class few_buffers {
 public:
     /// False if they are not placed here.
-    SUBLET_COLD bool read(placement_problem const& problem, std::span<buffer_id const> members,
+    bool read(placement_problem const& problem, std::span<buffer_id const> members,
                           byte_count alignment)
     {
         for (buffer_id b : members) {
@@ -38,7 +38,7 @@ public:
         return true;
     }
     /// False as soon as one ends above the bytes live.
-    SUBLET_COLD bool place()
+    bool place()
     {
         for (std::size_t first = 0, last = 0; first != count_; first = last) {
             std::uint32_t end = 0;
@@ -109,57 +109,58 @@ private:
     bool place_component(std::size_t first, std::size_t last)
     {
         few* queue[most_few_together];
-        std::size_t left = 0;
+        std::size_t lowest[most_few_together]; // indices in the queue
+        std::size_t left = 0, as_low = 0;      // how many both are
         for (std::size_t i = first; i != last; ++i) {
             few& its = few_[i];
-            for (std::uint32_t r = its.first; r != its.last; ++r) its.load = larger(its.load, load_[r]);
+            byte_count load = 0;
+            for (std::uint32_t r = its.first; r != its.last; ++r) load = larger(load, load_[r]);
+            its.load = load;
             its.area = its.size * (its.last - its.first);
+            lowest[as_low++] = left;
             std::size_t at = left++;
             for (; at != 0 && comes_before(its, *queue[at - 1]); --at) queue[at] = queue[at - 1];
             queue[at] = &its;
         }
-        byte_count lowest = 0;
-        std::size_t next = 0, as_low = left; // the first buffer at `lowest`, and how many there are
         while (left != 0) {
-            if (as_low != 1) next = at_fullest(queue, left, lowest);
+            std::size_t const next = as_low == 1 ? lowest[0] : at_fullest(queue, lowest, as_low);
             few const& now = *queue[next];
-            byte_count const top = now.origin + now.size;
+            byte_count const size = now.size, top = now.origin + size;
             if (top > most_) return false;
-            for (std::uint32_t r = now.first; r != now.last; ++r) load_[r] -= now.size;
+            for (std::uint32_t r = now.first; r != now.last; ++r) load_[r] -= size;
             for (std::size_t i = next + 1; i != left; ++i) queue[i - 1] = queue[i];
             --left;
-            lowest = no_offset;
+            byte_count origin = no_offset;
             for (std::size_t i = 0; i != left; ++i) {
                 few& its = *queue[i];
                 if (its.first < now.last && now.first < its.last && top > its.origin)
                     its.origin = its.alignment == 1 ? top : align_up(top, its.alignment);
-                if (its.origin < lowest) lowest = its.origin, next = i, as_low = 0;
-                as_low += its.origin == lowest;
+                if (its.origin < origin) origin = its.origin, as_low = 0;
+                lowest[as_low] = i;
+                as_low += its.origin == origin;
             }
         }
         return true;
     }
-    /// The first buffer at `lowest` that is live where, of their positions, the most bytes are still live.
-    std::size_t at_fullest(few* const* queue, std::size_t left, byte_count lowest)
+    /// The first of the lowest buffers that is live where, of all their positions, the most bytes are left.
+    std::size_t at_fullest(few* const* queue, std::size_t const* lowest, std::size_t as_low)
     {
         std::uint32_t from = no_rank, to = 0;
-        for (std::size_t i = 0; i != left; ++i)
-            if (queue[i]->origin == lowest) {
-                ++opens_[queue[i]->first];
-                --opens_[queue[i]->last];
-                from = smaller(from, queue[i]->first);
-                to = larger(to, queue[i]->last);
-            }
-        std::uint32_t fullest = no_rank;
+        for (std::size_t i = 0; i != as_low; ++i) {
+            few const& its = *queue[lowest[i]];
+            ++opens_[its.first];
+            --opens_[its.last];
+            from = smaller(from, its.first);
+            to = larger(to, its.last);
+        }
+        std::uint32_t fullest = from;
+        byte_count load = load_[from];
         std::int32_t open = 0;
         for (std::uint32_t r = from; r != to; opens_[r++] = 0)
-            if ((open += opens_[r]) != 0 && (fullest == no_rank || load_[r] > load_[fullest])) fullest = r;
+            if ((open += opens_[r]) != 0 && load_[r] > load) load = load_[r], fullest = r;
         opens_[to] = 0;
-        std::size_t next = 0;
-        while (next + 1 != left && (queue[next]->origin != lowest || queue[next]->first > fullest ||
-                                    fullest >= queue[next]->last))
-            ++next;
-        return next;
+        while (queue[*lowest]->first > fullest || fullest >= queue[*lowest]->last) ++lowest;
+        return *lowest;
     }
 
     static constexpr std::uint32_t no_rank = ~std::uint32_t{0};
@@ -174,7 +175,7 @@ private:
     std::int32_t opens_[2 * most_few + 1]; // by rank; 0 between two turns
 };
 
-SUBLET_COLD_DECL bool pack_few(placement_problem const& problem, std::span<buffer_id const> members,
+SUBLET_DECL bool pack_few(placement_problem const& problem, std::span<buffer_id const> members,
                                pool_limits const& limits, placement::objective objective,
                                table<buffer_id, byte_count>& offset, placement::pool_result& out)
 {
@@ -196,7 +197,7 @@ SUBLET_COLD_DECL bool pack_few(placement_problem const& problem, std::span<buffe
     return true;
 }
 
-SUBLET_COLD_DECL bool place_few(placement_problem const& problem, placement::objective objective,
+SUBLET_DECL bool place_few(placement_problem const& problem, placement::objective objective,
                                 placement& result)
 {
     constexpr std::size_t most_pools = 8;

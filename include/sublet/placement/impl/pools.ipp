@@ -18,12 +18,11 @@ SUBLET_COLD_DECL pool_members members_by_pool(placement_problem const& problem)
 {
     pool_members result;
     result.first.assign(pool_count(problem) + 1, 0);
-    for (placement_problem::buffer const& b : problem.buffers) ++result.first[b.pool + 1];
+    for (placement_problem::buffer const& b : problem.buffers) ++result.first[b.pool];
     for (std::size_t p = 1; p < result.first.size(); ++p) result.first[p] += result.first[p - 1];
-    table<pool_id, std::uint32_t> next(result.first);
     result.buffers.resize(problem.buffers.size());
-    for (buffer_id b = 0; b != problem.buffers.size(); ++b)
-        result.buffers[next[problem.buffers[b].pool]++] = b;
+    for (auto b = buffer_id::of(problem.buffers.size()); b-- != 0;) // from the end of each pool
+        result.buffers[--result.first[problem.buffers[b].pool]] = b;
     return result;
 }
 

@@ -104,9 +104,11 @@ private:
     {
         packed_in_place result;
         result.problem.pools = pools_;
-        buffer_table const joined = join_in_place(table_, std::move(pairs));
-        result.gains = in_place_gains(joined, steps_);
-        result.valid = list_planned(joined, result.plan, result.problem);
+        buffer_table joined; // if there are pairs
+        if (!pairs.empty()) joined = join_in_place(table_, std::move(pairs));
+        buffer_table const& buffers = joined.buffers.empty() ? table_ : joined;
+        result.gains = in_place_gains(buffers, steps_);
+        result.valid = list_planned(buffers, result.plan, result.problem);
         for (plan_options::carry const& c : together_)
             if (buffer_id const anchor = result.plan.buffer_of[c.to]; anchor != no_buffer)
                 result.problem.colocated.push_back({result.plan.buffer_of[c.from], anchor, 0});

@@ -42,7 +42,10 @@ SUBLET_COLD_DECL planned_memory plan_memory(snapshot const& p, plan_options cons
     result.plan.order = options.order;
     if (!result.figures.refute(detail::find_unclear(p, options))) return result;
 
-    live_ranges const lives = lifetimes(p, detail::lifetimes_of(options));
+    live_ranges const lives = // no write moves without an order: bytes are of no matter
+        options.order.empty()
+            ? lifetimes(p, {.role = detail::carried_roles(options), .alias_of = options.alias_of})
+            : lifetimes(p, detail::lifetimes_of(options));
     if (!result.figures.refute(lives) ||
         !result.figures.refute(detail::first_backward_edge(p, options.order)))
         return result;

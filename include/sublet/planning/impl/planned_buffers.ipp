@@ -56,13 +56,12 @@ SUBLET_COLD_DECL std::optional<counterexample> list_planned(buffer_table const& 
                                                             placement_problem& problem)
 {
     std::optional<counterexample> refuted = oversized_view(table);
-    sublet::table<buffer_id, buffer_id> planned(table.buffers.size(), no_buffer); // in the problem
     std::size_t count = 0;
     for (buffer const& b : table.buffers) count += b.is_planned();
     problem.buffers.reserve(problem.buffers.size() + count);
     plan.buffers.reserve(plan.buffers.size() + count);
-    for (buffer_id i = 0; i != table.buffers.size(); ++i) {
-        buffer const& b = table.buffers[i];
+    plan.buffer_of.assign(table.buffer_of.size(), no_buffer); // of roots, and then of all
+    for (buffer const& b : table.buffers) {
         if (b.is_unsized()) plan.unsized.push_back(b.root);
         if (b.conflicting_pin != no_offset && !refuted && (b.is_planned() || b.is_empty_storage()))
             refuted = counterexample{fault::off_pin, counterexample::place{.value = b.root,
@@ -70,7 +69,7 @@ SUBLET_COLD_DECL std::optional<counterexample> list_planned(buffer_table const& 
                                                                            .begin = b.pinned,
                                                                            .needed = b.conflicting_pin}};
         if (!b.is_planned()) continue;
-        planned[i] = buffer_id::of(plan.buffers.size());
+        plan.buffer_of[b.root] = buffer_id::of(plan.buffers.size());
         problem.buffers.push_back({.life = b.life,
                                    .size = b.size,
                                    .alignment = b.alignment,
@@ -80,13 +79,14 @@ SUBLET_COLD_DECL std::optional<counterexample> list_planned(buffer_table const& 
         byte_count const alignment = combine_alignment(b.alignment, limits_of(problem, b.pool).alignment);
         plan.buffers.push_back({b.root, b.life, b.size, alignment, b.pool, no_offset});
     }
-    for (buffer_id i = 0; i != table.buffers.size(); ++i)
-        if (buffer_id const over = table.buffers[i].over; over != no_buffer) {
-            plan.buffers[planned[i]].over = planned[over];
-            problem.colocated.push_back({planned[i], planned[over], 0});
+    for (buffer const& b : table.buffers)
+        if (b.over != no_buffer) {
+            buffer_id const its = plan.buffer_of[b.root], over = plan.buffer_of[table.buffers[b.over].root];
+            plan.buffers[its].over = over;
+            problem.colocated.push_back({its, over, 0});
         }
-    plan.buffer_of.resize(table.buffer_of.size());
-    for (value_id v = 0; v != plan.buffer_of.size(); ++v) plan.buffer_of[v] = planned[table.buffer_of[v]];
+    for (value_id v = 0; v != plan.buffer_of.size(); ++v)
+        plan.buffer_of[v] = plan.buffer_of[table.buffers[table.buffer_of[v]].root];
     for (auto const& pair : table.apart) { // one buffer holds both if they are never live together
         buffer_id const a = plan.buffer_of[pair.first], b = plan.buffer_of[pair.second];
         if (a != no_buffer && b != no_buffer && a != b) problem.apart.push_back({a, b});
@@ -149,6 +149,7 @@ why_not_placed(placement const& placed, placement_problem const& problem, memory
 SUBLET_COLD_DECL void set_offsets(placement const& placed, memory_plan& plan)
 {
     for (buffer_id b = 0; b != plan.buffers.size(); ++b) plan.buffers[b].offset = placed.offset[b];
+    plan.arena_bytes.reserve(placed.pools.size());
     for (placement::pool_result const& pool : placed.pools) {
         plan.arena_bytes.push_back(pool.height);
         plan.blocks.insert(plan.blocks.end(), pool.blocks.begin(), pool.blocks.end());

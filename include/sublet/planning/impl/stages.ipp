@@ -109,16 +109,20 @@ SUBLET_COLD_DECL void expect_no_pages(plan_options const& options, char const* p
 SUBLET_COLD_DECL void fill_report(plan_report& report, placement const& placed, memory_plan const& plan)
 {
     auto add = [](byte_count& sum, byte_count more) { sum = sum_fits(sum, more) ? sum + more : no_size - 1; };
-    std::vector<sort_key> by_size;
+    constexpr std::size_t most = 5;
+    memory_plan::placed_buffer const* largest[most + 1]; // largest first, equal ones by ascending root
+    std::size_t found = 0;
     report.buffers = plan.buffers.size();
     report.pools = table<pool_id, pool_report>(placed.pools.size());
     for (memory_plan::placed_buffer const& b : plan.buffers) {
         add(report.pools[b.pool].naive_bytes, b.size);
-        by_size.push_back({descending(b.size), 0, b.root});
+        std::size_t at = found;
+        for (; at != 0 && largest[at - 1]->size < b.size; --at) largest[at] = largest[at - 1];
+        largest[at] = &b;
+        found = smaller(found + 1, most);
     }
-    sort_by_key(by_size);
-    report.largest = std::vector<value_id>(smaller(by_size.size(), std::size_t{5}));
-    for (std::size_t i = 0; i != report.largest.size(); ++i) report.largest[i] = by_size[i].id;
+    report.largest.resize(found);
+    for (std::size_t i = 0; i != found; ++i) report.largest[i] = largest[i]->root;
     for (pool_id i = 0; i != placed.pools.size(); ++i) {
         pool_report& pool = report.pools[i];
         pool.lower_bound_bytes = placed.pools[i].lower_bound;
