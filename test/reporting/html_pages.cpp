@@ -98,7 +98,7 @@ void write_page_with_handoffs(std::string const& file)
     auto name_of = [](auto v) { return "value " + std::to_string(v); };
     auto step_name = [](auto s) { return "operation " + std::to_string(s); };
     std::vector<std::pair<sublet::byte_count, std::size_t>> waits;
-    for (sublet::byte_count percent : {150, 125, 110, 100}) {
+    for (sublet::byte_count percent : {150u, 125u, 110u, 100u}) {
         sublet::byte_count const most = planned.report().arena_bytes / 100 * percent + 99;
         auto const within = sublet::plan_with_handoffs(program, options, {.workers = 2, .most_bytes = most});
         waits.emplace_back(within.report().arena_bytes, within.plan.handoffs.size());

@@ -230,7 +230,7 @@ private:
         return overwritten;
     }
 
-    /// No two of a few classes that live together have a byte in common: where one starts, it is compared with
+    /// Of a few classes no two that live together share a byte: where one starts, it is compared with
     /// all that are live. False also if they are not few, or if one is written over another one in place.
     bool are_few_and_apart(plan_requirements const& required) const
     {

@@ -209,7 +209,7 @@ private:
         else pins += times;
     }
 
-    /// The pieces that s overlaps in time, as ranges of forbidden origins: [at, other), or reversed. They come
+    /// Pieces that s overlaps in time, as ranges of forbidden origins: [at, other), or reversed. They come
     /// from the columns of s, or from the list of all if these are many.
     template <class Shape>
     void collect_overlaps(Shape s, std::vector<sorted_pieces> const& entries, std::vector<piece_entry>& found,

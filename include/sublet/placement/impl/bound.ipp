@@ -58,7 +58,7 @@ SUBLET_DECL byte_count common_alignment(placement_shapes const& all)
     return common;
 }
 
-/// Paints the ranks of each piece with its padding, by falling padding: the first paint stays. False: stopped.
+/// Paints the ranks of pieces with their padding, by falling padding: the first paint stays. False: stopped.
 template <class PaddingOf>
 bool paint_by_padding(placement_shapes const& all, PaddingOf padding_of,
                       table<position_id, std::int64_t>& padding, step_poll const& poll)

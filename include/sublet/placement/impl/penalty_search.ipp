@@ -302,8 +302,8 @@ SUBLET_DECL std::uint64_t weight_of(std::uint64_t energy, std::uint64_t temperat
 SUBLET_DECL std::uint64_t penalty_search::move()
 {
     std::uint64_t const draw = random();
-    std::uint32_t i = free_[static_cast<std::size_t>(below(free_.size()))];
-    if ((draw & 3) != 0 && !hot_.empty()) i = hot_[static_cast<std::size_t>(below(hot_.size()))];
+    std::uint32_t i = free_[static_cast<std::uint32_t>(below(free_.size()))];
+    if ((draw & 3) != 0 && !hot_.empty()) i = hot_[static_cast<std::uint32_t>(below(hot_.size()))];
     if (graph_.items[i].pinned != no_offset) return 1;
     if ((draw & 0x8) == 0) return move_chain(i);
     move_to(i, draw_offset(i, energy_, temperature_));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 
-/// In a schedule each buffer lives in one range, so pack() places it. Where there are bytes to spare, waits of
-/// that placement are left out, half of them, then quarters, down to single ones, and what is left is an order
-/// of the steps with conflicts of its own: if all buffers can be placed within the limits, these were not
-/// needed.
+/// In a schedule each buffer lives in one range, so pack() places it. Where there are bytes to spare, waits
+/// of that placement are left out, half of them, then quarters, down to single ones, and what is left is an
+/// order of the steps with conflicts of its own: if all buffers can be placed within the limits, these were
+/// not needed.
 
 #include <sublet/analysis/dependences.hpp>
 #include <sublet/analysis/internal/pressure.hpp>

@@ -151,8 +151,9 @@ SUBLET_DECL void add_handoffs(snapshot const& p, plan_options const& options,
     result.critical_path_with = parallel_schedule(dependences(p, graph), wanted.duration).critical_path;
 }
 
-/// Takes the plan of the program in its order, if that has fewer bytes where few are wanted: a step of it may reuse what another
-/// reads early, or writes in place. If results are in place, one step waits for another all along the order.
+/// Takes the plan of the program in its order, if that has fewer bytes where few are wanted: a step of it may
+/// reuse what another reads early, or writes in place. If results are in place, one step waits for another
+/// all along the order.
 SUBLET_DECL void take_sequence(snapshot const& p, plan_options const& options, handoff_options const& wanted,
                                dependence_graph const& ordered, planned_with_handoffs& result)
 {

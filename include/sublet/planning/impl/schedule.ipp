@@ -189,7 +189,8 @@ SUBLET_DECL buffer_range_lists conflicts_in_schedule(buffer_range_lists const& e
     std::vector<live_range> ranges;
     for (buffer_id b = 0; b != in_schedule.size(); ++b) {
         for (live_range r : exact[b])
-            if (r.first < in_schedule[b].last) ranges.push_back({r.first, smaller(r.last, in_schedule[b].last)});
+            if (r.first < in_schedule[b].last)
+                ranges.push_back({r.first, smaller(r.last, in_schedule[b].last)});
         first.push_back(static_cast<std::uint32_t>(ranges.size()));
     }
     return {exact.method(), exact.positions(), std::move(first), std::move(ranges)};
