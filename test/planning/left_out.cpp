@@ -401,7 +401,7 @@ TEST_CASE("a frame without a pass is served by the plan with hand-offs, whatever
         return list;
     };
     auto const all = frame(true), less = frame(false);
-    auto const planned = plan_with_handoffs(all, {.workers = 1, .few_waits = false, .minimum_gain = 0});
+    auto const planned = plan_with_handoffs(all, {.workers = 1, .minimum_gain = 0, .handoffs = {{4, 5}}});
     REQUIRE(planned);
     REQUIRE(!planned.plan.handoffs.empty());
     auto const fitted = fits(planned, less);

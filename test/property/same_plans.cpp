@@ -129,9 +129,9 @@ TEST_CASE("orders, repair and search give equal placements on every platform, on
 
 TEST_CASE("each network has the same plans and the same best order on every platform")
 {
-    std::uint64_t const recorded[] = {8011500566159728407u,  13650721181016324527u, 4856301555866655430u,
-                                      10940504358229199237u, 15744066322412045050u, 15933536699104203254u,
-                                      13233813914684438070u, 1964210891089398176u,  16159878957413372070u,
+    std::uint64_t const recorded[] = {2877362851186251435u,  13650721181016324527u, 4856301555866655430u,
+                                      10940504358229199237u, 9122509975351399561u,  15933536699104203254u,
+                                      13233813914684438070u, 15308853332726293820u, 16159878957413372070u,
                                       9523769459127058140u};
     static_assert(std::size(recorded) == std::size(bench::graph_models));
     std::size_t at = 0;
@@ -147,7 +147,7 @@ TEST_CASE("each network has the same plans and the same best order on every plat
     auto const resnet = network::resnet50();
     digest plans;
     plans.add_plans(resnet.program(), resnet.options());
-    CHECK(plans.value == 12233145588212081306u);
+    CHECK(plans.value == 15659683304923112935u);
 
     std::vector<affine_bytes> sizes;
     for (byte_count b : resnet.bytes) sizes.push_back({0, b});
@@ -171,7 +171,7 @@ TEST_CASE("random programs and control flow have the same plans on every platfor
         snapshot const flow = draw_flow(pick).program();
         flows.add_planned(plan_flow(flow, {.bytes = [](value_id v) { return byte_count{8} << v % 5; }}));
     }
-    CHECK(listed.value == 1334860020149189696u);
+    CHECK(listed.value == 17182731883802143587u);
     CHECK(flows.value == 11342914247326287201u);
 }
 
