@@ -326,6 +326,40 @@ TEST_CASE("the shortest schedule within bytes, and the fewest bytes within a tim
     CHECK(slow);
 }
 
+TEST_CASE("the bytes that a plan takes without a limit are enough, and more bytes mostly are")
+{
+    std::size_t asked = 0, refused = 0;
+    for (std::uint32_t seed = 0; seed != rounds(120); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        random_tasks const tasks = draw_tasks(pick, {.tasks = 5 + pick.below(25),
+                                                     .outputs = 3,
+                                                     .back = seed % 2 == 0 ? 0u : 3u,
+                                                     .early = seed % 4 == 0 ? 20u : 0u,
+                                                     .pools = 1 + pick.below(2),
+                                                     .in_place = seed % 3 == 0 ? 50u : 0u});
+        snapshot const p = tasks.program();
+        handoff_options wanted{.duration = draw_durations(pick, tasks, 1 + seed % 5),
+                               .workers = pick.below(4),
+                               .few_waits = pick.below(2) == 0,
+                               .minimum_gain = 0,
+                               .keeps_workers = seed % 5 == 0};
+        auto const planned = plan_with_handoffs(p, tasks.options(), wanted);
+        REQUIRE(planned);
+        byte_count const lowest = planned.report().arena_bytes, spare = planned.bytes_without - lowest;
+        for (byte_count part = 0; part != 4; ++part) {
+            wanted.most_bytes = lowest + spare / 8 * part;
+            auto const within = plan_with_handoffs(p, tasks.options(), wanted);
+            CAPTURE(wanted.most_bytes);
+            if (part == 0) REQUIRE(within);
+            if (within) REQUIRE(within.report().arena_bytes <= wanted.most_bytes);
+            refused += !within;
+            ++asked;
+        }
+    }
+    CHECK(200 * refused < asked);
+}
+
 TEST_CASE("within a capacity, or bytes for all pools, no step waits for bytes that are to spare")
 {
     branches const program; // 2003 bytes do without a wait

@@ -243,12 +243,28 @@ SUBLET_DECL plan_in_schedule accepted_schedule(snapshot const& p, plan_options c
     if (!given.empty()) request.given = &given;
     auto const role = roles_in_rounds(options, result.plan);
     plan_in_schedule schedule;
+    auto bytes_in = [&](plan_in_schedule const& in) { // of each pool, the lower of two plans
+        if (in.bytes >= no_limit - 1 || !is_placed) return in.bytes; // not placed, or above 64 bits
+        byte_count all = 0;
+        for (pool_id pool = 0; pool != in.placed.pools.size(); ++pool)
+            all += smaller(in.placed.pools[pool].height, result.figures.pools[pool].arena_bytes);
+        return all;
+    };
     for (int tries = 4; tries-- != 0;) { // offsets may need more than the bytes that are live
         schedule =
             place_in_schedule(p, ordered, problem, result.plan.buffer_of, role, request, options.effort);
-        if (schedule.bytes <= wanted.most_bytes || schedule.chosen.bytes > request.most || !given.empty())
+        if (bytes_in(schedule) <= wanted.most_bytes || schedule.chosen.bytes > request.most || !given.empty())
             break;
-        request.most -= smaller(request.most, schedule.bytes - wanted.most_bytes);
+        request.most = schedule.chosen.bytes; // at most what was asked for
+        request.most -= smaller(request.most, bytes_in(schedule) - wanted.most_bytes);
+    }
+    if (bytes_in(schedule) > wanted.most_bytes && given.empty()) { // one without a limit may do
+        request.most = no_limit;
+        plan_in_schedule other =
+            place_in_schedule(p, ordered, problem, result.plan.buffer_of, role, request, options.effort);
+        if (bytes_in(other) <= wanted.most_bytes) schedule = std::move(other);
+        for (buffer_id b = 0; b != problem.buffers.size(); ++b)
+            problem.buffers[b].life = schedule.in_schedule[b];
     }
     if (options.in_place && !p.overwrites().empty())
         lower_bounds_to(bounds_in_schedule(p, options, result.plan, problem, schedule), schedule.placed);
@@ -413,29 +429,39 @@ SUBLET_DECL planned_with_handoffs plan_in_groups(snapshot const& p, plan_options
     return result;
 }
 
-/// The order of the workers becomes given hand-offs: those of the schedule that is accepted without them.
+/// The order of the workers becomes given hand-offs: those of the schedule that is accepted without them, or,
+/// if that order needs more bytes than are asked for, of the one that is accepted without a limit.
 SUBLET_DECL planned_with_handoffs plan_on_workers(snapshot const& p, plan_options const& options,
                                                   handoff_options const& wanted)
 {
     auto plan_for = [&](plan_options const& how, handoff_options const& own) {
         return own.groups.empty() ? plan_without_groups(p, how, own) : plan_in_groups(p, how, own);
     };
-    handoff_options own = wanted;
-    own.few_waits = false;
     plan_options unchecked = options;
     unchecked.check = false;
     unchecked.previous = {};
-    planned_with_handoffs const first = plan_for(unchecked, own);
-    if (!first) return first;
-    own.few_waits = wanted.few_waits;
-    own.schedule = first.schedule;
-    dependence_graph const g = dependences(p, dependences_of(options, wanted.handoffs));
-    for (handoff h : handoffs_of_workers(g, own.schedule)) own.handoffs.push_back(h);
-    planned_with_handoffs result = plan_for(options, own);
-    result.critical_path = first.critical_path;
-    result.least_makespan = first.least_makespan;
-    result.least_bytes = first.least_bytes;
-    return result;
+    dependence_options const graph = dependences_of(options, wanted.handoffs);
+    auto plan_within = [&](byte_count most) {
+        handoff_options own = wanted;
+        own.few_waits = false;
+        own.most_bytes = most;
+        planned_with_handoffs first = plan_for(unchecked, own);
+        bool const is_high = !first && (first.error().what == fault::over_budget ||
+                                        first.error().what == fault::over_capacity);
+        if (!first && (!is_high || first.schedule.size() != p.steps())) return first;
+        own = wanted; // in the order of the workers fewer bytes may do
+        own.schedule = first.schedule;
+        for (handoff h : handoffs_of_workers(dependences(p, graph), own.schedule)) own.handoffs.push_back(h);
+        planned_with_handoffs result = plan_for(options, own);
+        result.critical_path = first.critical_path;
+        result.least_makespan = first.least_makespan;
+        result.least_bytes = first.least_bytes;
+        return result;
+    };
+    planned_with_handoffs result = plan_within(wanted.most_bytes);
+    if (result || result.error().what != fault::over_budget || !wanted.schedule.empty()) return result;
+    planned_with_handoffs other = plan_within(no_limit);
+    return other ? std::move(other) : std::move(result);
 }
 
 } // namespace sublet::detail
