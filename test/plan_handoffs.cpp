@@ -328,7 +328,7 @@ TEST_CASE("the shortest schedule within bytes, and the fewest bytes within a tim
 
 TEST_CASE("the bytes that a plan takes without a limit are enough, and more bytes mostly are")
 {
-    std::size_t asked = 0, refused = 0;
+    std::size_t asked = 0, refused = 0, over_capacity = 0;
     for (std::uint32_t seed = 0; seed != rounds(120); ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937(seed)};
@@ -347,6 +347,11 @@ TEST_CASE("the bytes that a plan takes without a limit are enough, and more byte
         auto const planned = plan_with_handoffs(p, tasks.options(), wanted);
         REQUIRE(planned);
         byte_count const lowest = planned.report().arena_bytes, spare = planned.bytes_without - lowest;
+        plan_options narrow = tasks.options(); // capacities likewise
+        narrow.pools.resize(planned.plan.arena_bytes.size());
+        for (pool_id pool = 0; pool != narrow.pools.size(); ++pool)
+            narrow.pools[pool].capacity = planned.plan.arena_bytes[pool];
+        over_capacity += !plan_with_handoffs(p, narrow, wanted);
         for (byte_count part = 0; part != 4; ++part) {
             wanted.most_bytes = lowest + spare / 8 * part;
             auto const within = plan_with_handoffs(p, tasks.options(), wanted);
@@ -358,6 +363,7 @@ TEST_CASE("the bytes that a plan takes without a limit are enough, and more byte
         }
     }
     CHECK(200 * refused < asked);
+    CHECK(over_capacity == 0);
 }
 
 TEST_CASE("within a capacity, or bytes for all pools, no step waits for bytes that are to spare")

@@ -46,7 +46,8 @@ struct step_group {
 
 /// How long steps take, and what a schedule has to keep.
 struct handoff_options {
-    per_value<std::uint64_t, step_id> duration = std::uint64_t{1}; ///< in any unit; at least 1
+    /// In any unit; at least 1, and less than 2^64 - 1 together.
+    per_value<std::uint64_t, step_id> duration = std::uint64_t{1};
     /// The accepted makespan is that of a schedule for so many workers; 0: one worker per step, so no
     /// execution becomes longer.
     std::size_t workers = 0;
@@ -55,13 +56,14 @@ struct handoff_options {
     /// wait that need not within these bytes.
     byte_count most_bytes = no_limit;
     bool few_waits = true; ///< false: all sharing that the schedule allows, with any number of waits
-    /// Thousandths of an arena: smaller gains are not worth waits. Says nothing with `most_bytes`, and of
-    /// pools with a capacity, which few waits may use.
+    /// Thousandths of an arena: smaller gains are not worth waits. Without effect with `most_bytes`, and for
+    /// pools with a capacity: these bytes may be used for fewer waits.
     std::uint32_t minimum_gain = 5;
     std::vector<handoff> handoffs = {};      ///< order besides data and edges that the execution keeps
     std::vector<step_group> groups = {};     ///< the plan gets hand-offs between their sections
     /// Each worker runs its steps in the order of the schedule, as a stream of a device does: the plan gets
-    /// hand-offs from each to the next, and one that reuses bytes of its own worker needs no other.
+    /// hand-offs from each to the next, and one that reuses bytes of its own worker needs no other. With
+    /// `workers` 0 there are as many as steps run at once.
     bool keeps_workers = false;
     table<step_id, step_time> schedule = {}; ///< the accepted one; empty: it is searched
 };

@@ -43,6 +43,7 @@ struct schedule_request {
     /// schedules by the longest path.
     std::vector<std::vector<node_id>> orders;
     bool is_curve = false;                                ///< all that no other beats
+    bool is_capped = true;                                ///< live bytes, by the capacities of pools
     std::vector<step_group> groups = {};                  ///< that are in the problem
     table<step_id, std::uint64_t> const* given = nullptr; ///< starts: the schedule is not searched
 };

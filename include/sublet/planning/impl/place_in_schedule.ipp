@@ -50,8 +50,8 @@ SUBLET_DECL capped_curve find_schedules(snapshot const& p, dependence_graph cons
     wish.caps.all = request.most;
     bool is_capped = request.most != no_limit;
     for (pool_limits const& pool : problem.pools) {
-        wish.caps.of.push_back(pool.capacity);
-        is_capped = is_capped || pool.capacity != no_limit;
+        wish.caps.of.push_back(request.is_capped ? pool.capacity : no_limit);
+        is_capped = is_capped || wish.caps.of.back() != no_limit;
     }
     if (!request.groups.empty()) wish.caps.of.resize(steps.first_group, no_limit);
     for (step_group const& group : request.groups) wish.caps.of.push_back(group.at_once);

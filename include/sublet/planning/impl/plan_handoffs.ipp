@@ -250,19 +250,24 @@ SUBLET_DECL plan_in_schedule accepted_schedule(snapshot const& p, plan_options c
             all += smaller(in.placed.pools[pool].height, result.figures.pools[pool].arena_bytes);
         return all;
     };
+    auto fits = [&](plan_in_schedule const& in) {
+        return in.placed.status <= placement::outcome::feasible && bytes_in(in) <= wanted.most_bytes;
+    };
     for (int tries = 4; tries-- != 0;) { // offsets may need more than the bytes that are live
         schedule =
             place_in_schedule(p, ordered, problem, result.plan.buffer_of, role, request, options.effort);
-        if (bytes_in(schedule) <= wanted.most_bytes || schedule.chosen.bytes > request.most || !given.empty())
+        if (fits(schedule) || schedule.placed.status > placement::outcome::feasible ||
+            schedule.chosen.bytes > request.most || !given.empty())
             break;
         request.most = schedule.chosen.bytes; // at most what was asked for
         request.most -= smaller(request.most, bytes_in(schedule) - wanted.most_bytes);
     }
-    if (bytes_in(schedule) > wanted.most_bytes && given.empty()) { // one without a limit may do
+    if (!fits(schedule) && given.empty()) { // one without a limit may do
         request.most = no_limit;
+        request.is_capped = false;
         plan_in_schedule other =
             place_in_schedule(p, ordered, problem, result.plan.buffer_of, role, request, options.effort);
-        if (bytes_in(other) <= wanted.most_bytes) schedule = std::move(other);
+        if (fits(other)) schedule = std::move(other);
         for (buffer_id b = 0; b != problem.buffers.size(); ++b)
             problem.buffers[b].life = schedule.in_schedule[b];
     }
