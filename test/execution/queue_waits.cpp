@@ -246,7 +246,7 @@ TEST_CASE("queues that keep the waits alone leave what the listed order leaves, 
     }
     CHECK(count.waits > rounds(160));
     CHECK(count.across > rounds(160));
-    CHECK(count.implied > rounds(160));
+    CHECK(count.implied > rounds(120));
     MESSAGE(count.waits << " waits within a round, " << count.across << " for the round before, "
                         << count.implied << " implied; " << count.runs << " runs");
 }
