@@ -184,8 +184,8 @@ bool pack_intervals(table<buffer_id, placement_problem::buffer> const& given,
 /// Complexity: O(pools * positions + n log n) and at most a packing an order, n = buffers.
 /// Throws:     precondition_error for an alignment of 0, a size of `no_size`, or if every packing exceeds 64
 ///             bits.
-// NOLINTNEXTLINE(misc-no-recursion): once, without rules between neighbours
 template <class Lives>
+// NOLINTNEXTLINE(misc-no-recursion): once, without rules between neighbours
 [[nodiscard]] placement place_concurrently(placement_problem const& problem, Lives const& lives,
                                            buffer_range_lists const& conflicts,
                                            place_concurrently_options const& options = {})
