@@ -228,8 +228,7 @@ private:
                 visits_ += entries[is_long ? 0 : c + 1].collect_overlaps(own.when, found);
                 if (is_long) break;
                 if (c == first_column) continue;
-                for (std::size_t i = end; i != found.size();
-                     ++i) // others are listed by the column before, too
+                for (std::size_t i = end; i != found.size(); ++i) // others are in the column before, too
                     if (found[i].when.first >> shift_ == c) found[end++] = found[i];
                 shorten(found, end);
             }

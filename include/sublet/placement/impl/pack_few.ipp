@@ -16,8 +16,7 @@ namespace sublet::detail {
 class few_buffers {
 public:
     /// False if they are not placed here.
-    bool read(placement_problem const& problem, std::span<buffer_id const> members,
-                          byte_count alignment)
+    bool read(placement_problem const& problem, std::span<buffer_id const> members, byte_count alignment)
     {
         for (buffer_id b : members) {
             placement_problem::buffer const& its = problem.buffers[b];
@@ -176,8 +175,8 @@ private:
 };
 
 SUBLET_DECL bool pack_few(placement_problem const& problem, std::span<buffer_id const> members,
-                               pool_limits const& limits, placement::objective objective,
-                               table<buffer_id, byte_count>& offset, placement::pool_result& out)
+                          pool_limits const& limits, placement::objective objective,
+                          table<buffer_id, byte_count>& offset, placement::pool_result& out)
 {
     if (members.empty() || members.size() > 4 * most_few || !problem.gaps.empty() ||
         limits.largest_block != no_limit || limits.alignment == 0 || limits.alignment >> 20 != 0)
@@ -198,7 +197,7 @@ SUBLET_DECL bool pack_few(placement_problem const& problem, std::span<buffer_id 
 }
 
 SUBLET_DECL bool place_few(placement_problem const& problem, placement::objective objective,
-                                placement& result)
+                           placement& result)
 {
     constexpr std::size_t most_pools = 8;
     std::size_t const buffers = problem.buffers.size();

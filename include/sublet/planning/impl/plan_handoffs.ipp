@@ -136,19 +136,33 @@ SUBLET_DECL table<buffer_id, memory_plan::placed_buffer> occupants_of(memory_pla
 }
 
 /// Adds the hand-offs that make the plan valid, for which `graph` gets them, too.
-SUBLET_DECL void add_handoffs(snapshot const& p, plan_options const& options,
-                              plan_in_schedule const& schedule, handoff_options const& wanted,
+SUBLET_DECL void add_handoffs(snapshot const& p, handoff_set const& found, handoff_options const& wanted,
                               dependence_options& graph, planned_with_handoffs& result)
 {
     memory_plan& plan = result.plan;
-    table<buffer_id, memory_plan::placed_buffer> occupants = occupants_of(plan, options);
-    for (buffer_id b = 0; b != occupants.size(); ++b) occupants[b].life = schedule.in_schedule[b];
-    handoff_set const found = find_handoffs(schedule.timed.graph, schedule.lives, occupants);
     result.handoff_bytes.assign(plan.handoffs.size(), 0);
     for (handoff h : found.handoffs) plan.handoffs.push_back(h);
     for (byte_count b : found.bytes) result.handoff_bytes.push_back(b);
     graph.handoffs = plan.handoffs;
     result.critical_path_with = parallel_schedule(dependences(p, graph), wanted.duration).critical_path;
+}
+
+/// From each step to the next one on its worker, unless an edge says so already.
+SUBLET_DECL std::vector<handoff> handoffs_of_workers(dependence_graph const& g,
+                                                     table<step_id, step_time> const& schedule)
+{
+    std::vector<sort_key> runs; // {worker, start, step}
+    for (step_id s = 0; s != schedule.size(); ++s)
+        runs.push_back({schedule[s].worker, schedule[s].start, s});
+    sort_by_key(runs);
+    std::vector<handoff> result;
+    for (std::size_t i = 1; i < runs.size(); ++i) {
+        step_id const from = runs[i - 1].id, to = runs[i].id;
+        if (runs[i - 1].key == runs[i].key && !is_listed(g.before[g.start_of(to)], g.position_of[from]) &&
+            !is_listed(g.before[g.position_of[to]], g.position_of[from]))
+            result.push_back({from, to});
+    }
+    return result;
 }
 
 /// Takes the plan of the program in its order, if that has fewer bytes where few are wanted: a step of it may
@@ -170,7 +184,12 @@ SUBLET_DECL void take_sequence(snapshot const& p, plan_options const& options, h
     planned_memory alone = plan_memory(p, options);
     if (!alone || (result && alone.figures.arena_bytes >= result.figures.arena_bytes)) return;
 
-    table<position_id, step_id> const steps = steps_in_order(p, options.order);
+    table<step_id, step_time> in_sequence(p.steps()); // on one worker
+    std::uint64_t now = 0;
+    for (step_id s : steps_in_order(p, options.order)) {
+        in_sequence[s].start = now;
+        now += duration[s];
+    }
     memory_plan& plan = alone.plan;
     std::vector<handoff> found;
     std::vector<byte_count> bytes;
@@ -183,20 +202,10 @@ SUBLET_DECL void take_sequence(snapshot const& p, plan_options const& options, h
         found = std::move(waits.handoffs);
         bytes = std::move(waits.bytes);
     } else {
-        for (position_id at = 1; at < steps.size(); ++at) {
-            position_id const from = ordered.position_of[steps[at - 1]];
-            if (is_listed(ordered.before[ordered.position_of[steps[at]]], from) ||
-                is_listed(ordered.before[ordered.start_of(steps[at])], from))
-                continue;
-            found.push_back({steps[at - 1], steps[at]});
-            bytes.push_back(0);
-        }
+        found = handoffs_of_workers(ordered, in_sequence);
+        bytes.assign(found.size(), 0);
     }
-    std::uint64_t now = 0;
-    for (step_id s : steps) {
-        result.schedule[s] = {now, 0};
-        now += duration[s];
-    }
+    result.schedule = std::move(in_sequence);
     result.handoff_bytes = std::move(bytes);
     plan.handoffs = std::move(found);
     plan.valid_for = alone.figures.reading = program_reading::concurrent;
@@ -333,9 +342,11 @@ SUBLET_DECL planned_with_handoffs plan_without_groups(snapshot const& p, plan_op
     }
     if (schedule.placed.status <= placement::outcome::feasible && (waits || !is_placed)) {
         placement placed = schedule.placed;
-        buffer_range_lists conflicts = conflicts_in_schedule(
-            find_conflict_ranges(schedule.timed.graph, schedule.lives, most_conflict_ranges).of,
-            schedule.in_schedule);
+        buffer_range_lists conflicts; // for a plan before
+        if (has_previous(options))
+            conflicts = conflicts_in_schedule(
+                find_conflict_ranges(schedule.timed.graph, schedule.lives, most_conflict_ranges).of,
+                schedule.in_schedule);
         if (wanted.few_waits && !is_split) {
             if (is_placed) keep_low_pools(plan, now, limits, placed); // they need no waits
             drop_waits(schedule, problem, limits, options.effort, placed, conflicts);
@@ -358,7 +369,7 @@ SUBLET_DECL planned_with_handoffs plan_without_groups(snapshot const& p, plan_op
         enter_offsets(placed, result);
         in_one_schedule const meetings(schedule.in_schedule);
         if (!former.empty()) result.figures.moved = moved_values(plan, options, former, &meetings);
-        add_handoffs(p, options, schedule, wanted, graph, result);
+        add_handoffs(p, waits_of(schedule, problem, placed), wanted, graph, result);
     } else if (is_placed && has_previous(options)) {
         static_cast<planned_memory&>(result) = std::move(kept_plan);
     }
@@ -372,24 +383,6 @@ SUBLET_DECL planned_with_handoffs plan_without_groups(snapshot const& p, plan_op
     expect_within(fault::over_budget, result.figures.arena_bytes, wanted.most_bytes, result);
     expect_within(fault::over_time, result.makespan, wanted.longest == 0 ? no_limit : wanted.longest, result);
     finish_plan(result, begun, options.check, [&] { return check_concurrent_plan(p, plan, options); });
-    return result;
-}
-
-/// From each step to the next one on its worker, unless an edge says so already.
-SUBLET_DECL std::vector<handoff> handoffs_of_workers(dependence_graph const& g,
-                                                     table<step_id, step_time> const& schedule)
-{
-    std::vector<sort_key> runs; // {worker, start, step}
-    for (step_id s = 0; s != schedule.size(); ++s)
-        runs.push_back({schedule[s].worker, schedule[s].start, s});
-    sort_by_key(runs);
-    std::vector<handoff> result;
-    for (std::size_t i = 1; i < runs.size(); ++i) {
-        step_id const from = runs[i - 1].id, to = runs[i].id;
-        if (runs[i - 1].key == runs[i].key && !is_listed(g.before[g.start_of(to)], g.position_of[from]) &&
-            !is_listed(g.before[g.position_of[to]], g.position_of[from]))
-            result.push_back({from, to});
-    }
     return result;
 }
 
