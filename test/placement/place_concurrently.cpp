@@ -358,6 +358,41 @@ TEST_CASE("buffers of steps in one order are placed as pack() places them")
     CHECK(searched > 0);
 }
 
+TEST_CASE("the order of offsets that are nearly valid is tried first, and none ends above its offset there")
+{
+    std::size_t lower = 0;
+    for (std::uint32_t seed = 0; seed != rounds(60); ++seed) {
+        CAPTURE(seed);
+        random_source pick{std::mt19937(seed)};
+        std::uint32_t const n = 20 + pick.below(40);
+        concurrent_live_ranges lives;
+        lives.positions = n;
+        std::vector<std::uint32_t> first{0};
+        std::vector<live_range> ranges;
+        placement_problem problem;
+        for (std::uint32_t b = 0; b != n; ++b) { // each begins at a position of its own; most have a hole
+            std::uint32_t const end = smaller(n, b + 1 + pick.below(8)), again = end + 1 + pick.below(6);
+            problem.buffers.push_back({{}, 1 + byte_count{pick.below(30)}});
+            ranges.push_back({b, end});
+            if (again < n) ranges.push_back({again, smaller(n, again + 1 + pick.below(4))});
+            first.push_back(static_cast<std::uint32_t>(ranges.size()));
+            lives.begins.append(b);
+            lives.begins.close_row();
+            lives.ends.append(end);
+            lives.ends.close_row();
+        }
+        buffer_range_lists const conflicts{live_range_lists::source::from_liveness, n, first, ranges};
+        placement const best = place_concurrently(problem, lives, conflicts);
+        auto height_of = [&](place_concurrently_options const& options) {
+            return place_concurrently(problem, lives, conflicts, options).pools[0].height;
+        };
+        byte_count const with = height_of({.nearly = best.offset, .visits = 1});
+        REQUIRE(with <= best.pools[0].height);
+        lower += with < height_of({.visits = 1});
+    }
+    CHECK(lower > rounds(30));
+}
+
 TEST_CASE("sizes that pack() refuses are placed where all steps have one order")
 {
     byte_count const large = byte_count{1} << 62;
