@@ -6,22 +6,21 @@
 #include "network.hpp"
 #include "random_program.hpp"
 #include "random_source.hpp"
+#include "spilled_run.hpp"
+#include "tiny_program.hpp"
 #include "view_sizes.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
-#include <sublet/execution/cpu.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/planning/detail/insert_spills.hpp>
 #include <sublet/planning/detail/spill_candidates.hpp>
 #include <sublet/planning/detail/spill_problem.hpp>
 #include <sublet/sharing/in_place.hpp>
-#include <sublet/testing/synthetic.hpp>
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <set>
 #include <span>
@@ -35,6 +34,7 @@ using namespace sublet;
 using namespace sublet::detail;
 
 using int_ids = std::vector<int>;
+using spilled_runs::run, spilled_runs::trace;
 
 namespace {
 
@@ -60,15 +60,6 @@ struct recomputable {
         sink.may_recompute();
     }
 };
-
-/// Of most steps of a random program.
-random_program draw_recomputable(random_source& pick, std::uint32_t most)
-{
-    random_program p = draw_program(pick, most);
-    for (auto& n : p.nodes)
-        for (auto& s : n.steps) s.may_recompute = pick.below(5) != 0;
-    return p;
-}
 
 std::vector<spill_candidate> candidates_of(std::vector<int_ids> const& uses, std::vector<int_ids> const& defs,
                                            int values, plan_options const& options = {.bytes = 8})
@@ -224,8 +215,6 @@ TEST_CASE("on random programs the spill candidates are the idle intervals of pla
 
 namespace {
 
-using kernel = std::function<void(cpu_call const&)>; // type-erased, so that one executor is compiled
-
 /// Peak of the bytes live in a pool, with the planner's in-place pairs.
 byte_count live_peak(snapshot const& p, plan_options const& options, pool_id pool)
 {
@@ -240,58 +229,6 @@ byte_count live_peak(snapshot const& p, plan_options const& options, pool_id poo
                },
                lives.positions)
         .peak;
-}
-
-struct trace {
-    std::vector<std::uint64_t> written, left;
-    friend bool operator==(trace const&, trace const&) = default;
-};
-
-/// Runs a program, checked at every step, with kernels that hash every byte they read. Given values get bytes
-/// that depend on their origin, so they are the same for the program and for its spilled version.
-template <class Mode>
-trace run(snapshot const& p, plan_options const& options, std::vector<spilled_program::step> const& steps,
-          std::vector<value_id> const& origin, std::vector<value_id> const& shown, Mode const& mode)
-{
-    trace result;
-    kernel const compute = [&](cpu_call const& call) {
-        auto const [kind, step] = steps[call.step];
-        if (kind == spilled_program::kind::copied_out || kind == spilled_program::kind::copied_back) {
-            std::copy(call.in(0).begin(), call.in(0).end(), call.out(0).begin());
-            return;
-        }
-        cpu_call as_it_was = call;
-        as_it_was.step = step;
-        synthetic_kernel{}(as_it_was);
-        if (kind != spilled_program::kind::original) return;
-        std::uint64_t sum = 0;
-        for (std::size_t j = 0; j != call.defs().size(); ++j) sum = fold_digest(sum, digest(call.out(j)));
-        result.written.push_back(sum);
-    };
-    struct alignas(64) block {
-        std::byte bytes[64] = {};
-    };
-    std::map<value_id, block> bound;
-    cpu_executor<kernel> executor(p, options, mode, compute, {.check = executor_options::checks::digest});
-    auto const table = gather_buffers(lifetimes(p, {.role = options.role, .order = options.order}), options);
-    std::vector<bool> is_touched(table.buffers.size());
-    for (buffer const& b : table.buffers) {
-        if (b.size == 0) continue;
-        auto const noise = 1000 + origin[b.root];
-        if (!b.is_planned()) {
-            std::span<std::byte> const room(bound[b.root].bytes,
-                                            b.size == no_size ? 64 : static_cast<std::size_t>(b.size));
-            fill_noise(room, noise);
-            executor.bind(b.root, room);
-        } else if (has_role(b.role, value_role::input)) {
-            fill_noise(executor.input(b.root), noise);
-        }
-    }
-    executor.run();
-    for (value_id v : shown) result.left.push_back(digest(executor.output(v)));
-    for (auto& [root, block] : bound)
-        if (root < origin.size() && origin[root] == root) result.left.push_back(digest(block.bytes));
-    return result;
 }
 
 /// A training step: activations of `layers` layers, defined forwards and used backwards.
@@ -521,156 +458,6 @@ TEST_CASE("random programs under a capacity: the figures are exact, and the spil
 }
 
 // --- lower bound -------------------------------------------------------------------------------------------
-
-namespace {
-
-/// A program of few values, in which storage may be freed, copied and made again between any two steps.
-struct tiny_program {
-    using set = unsigned; // of values, a bit for each
-    struct step {
-        set uses = 0, early = 0, defs = 0;
-        std::vector<std::pair<value_id, value_id>> pairs;
-        bool may_recompute = false;
-    };
-    std::vector<step> steps;
-    std::vector<byte_count> bytes;
-    set inputs = 0, outputs = 0, fixed = 0, never_recomputed = 0; // fixed: never moved
-    bool copies = true, remats = true;
-
-    snapshot program() const
-    {
-        return sequence(steps.size(), bytes.size(), [this](step_id s, effect_sink& sink) {
-            for (value_id v = 0; v != bytes.size(); ++v) {
-                if (steps[s].uses >> v & 1) sink.use(v);
-                if (steps[s].early >> v & 1) sink.use_early(v);
-                if (steps[s].defs >> v & 1) sink.def(v);
-            }
-            for (auto [in, out] : steps[s].pairs) sink.may_overwrite(in, out);
-            sink.may_recompute(steps[s].may_recompute);
-        });
-    }
-    memory_advice advice(byte_count capacity) const
-    {
-        auto role = [this](value_id v) {
-            auto const given = inputs >> v & 1 ? value_role::input : value_role::intermediate;
-            return outputs >> v & 1 ? given | value_role::output : given;
-        };
-        return advise_memory(
-            program(), {.bytes = bytes, .role = role, .pools = {{capacity, 1}}},
-            {.copies = copies,
-             .remats = remats,
-             .remat_cost = [this](value_id v) { return never_recomputed >> v & 1 ? no_size : 0; },
-             .movable = [this](value_id v) { return (fixed >> v & 1) == 0; }});
-    }
-
-    byte_count sum(set values) const
-    {
-        byte_count all = 0;
-        for (value_id v = 0; v != bytes.size(); ++v)
-            if (values >> v & 1) all += bytes[v];
-        return all;
-    }
-    /// The values that steps from `at` on or the caller may need again as they are.
-    set needed_from(std::size_t at) const
-    {
-        set all = outputs;
-        for (; at != steps.size(); ++at) all |= steps[at].uses | steps[at].early;
-        return all;
-    }
-    /// The bytes that results save in place, of operands that are given up: the best of all choices.
-    byte_count saved(step const& s, set given_up, std::size_t from = 0, set taken = 0) const
-    {
-        if (from == s.pairs.size()) return 0;
-        auto const [in, out] = s.pairs[from];
-        byte_count const without = saved(s, given_up, from + 1, taken);
-        bool const is_free = (given_up & s.uses) >> in & 1 && !(taken >> in & 1) && !(taken >> out & 1);
-        if (!is_free) return without;
-        return std::max(without, std::min(bytes[in], bytes[out]) +
-                                     saved(s, given_up, from + 1, taken | 1u << in | 1u << out));
-    }
-
-    /// The least peak of all ways to run the steps once in their order, with copies and steps run again in
-    /// between: a search over {steps done, values that are there, values that were copied out}.
-    byte_count least_peak() const
-    {
-        using state = std::tuple<std::size_t, set, set>;
-        std::map<state, byte_count> peak;
-        std::set<std::pair<byte_count, state>> open;
-        auto reach = [&](state to, byte_count most) {
-            auto const [known, is_new] = peak.emplace(to, most);
-            if (!is_new && known->second <= most) return;
-            if (!is_new) open.erase({known->second, to});
-            known->second = most;
-            open.insert({most, to});
-        };
-        reach({0, inputs, 0}, sum(inputs));
-        while (!open.empty()) {
-            auto const [most, from] = *open.begin();
-            open.erase(open.begin());
-            auto const [at, here, home] = from;
-            if (at == steps.size() && (outputs & ~here) == 0) return most;
-            for (value_id v = 0; v != bytes.size(); ++v) {
-                set const one = 1u << v;
-                bool const may_go = (here & one) != 0 && ((fixed & needed_from(at)) & one) == 0;
-                if (may_go) reach({at, here & ~one, home}, most);
-                if (copies && (here & one) != 0) reach({at, here, home | one}, most);
-                if ((home & one) != 0) reach({at, here | one, home}, std::max(most, sum(here | one)));
-            }
-            for (std::size_t s = 0; s <= at && s != steps.size(); ++s) {
-                step const& its = steps[s];
-                bool const is_next = s == at;
-                set const operands = its.uses | its.early;
-                if ((!is_next && !(remats && its.may_recompute)) || (operands & ~here) != 0) continue;
-                set const kept = fixed & needed_from(is_next ? at + 1 : at);
-                for (set given_up = 0; given_up <= operands; ++given_up) {
-                    if ((given_up & ~operands) != 0 || (given_up & kept) != 0) continue;
-                    byte_count const writing = sum(here & ~(given_up & its.early & ~its.uses)) +
-                                               sum(its.defs) - saved(its, given_up);
-                    set const made = is_next ? its.defs : its.defs & ~never_recomputed;
-                    reach({at + is_next, (here & ~given_up) | made, home},
-                          std::max({most, sum(here), writing}));
-                }
-            }
-        }
-        FAIL("the steps cannot be run");
-        return 0;
-    }
-};
-
-tiny_program draw_tiny(random_source& pick)
-{
-    tiny_program p;
-    auto add = [&] {
-        p.bytes.push_back(1 + pick.below(20));
-        return 1u << (p.bytes.size() - 1);
-    };
-    for (std::uint32_t i = pick.below(3); i-- != 0;) p.inputs |= add();
-    for (std::uint32_t s = 0, n = 2 + pick.below(4); s != n && p.bytes.size() < 6; ++s) {
-        tiny_program::step its;
-        for (value_id v = 0; v != p.bytes.size(); ++v) {
-            if (pick.below(3) == 0) its.uses |= 1u << v;
-            else if (pick.below(6) == 0) its.early |= 1u << v;
-        }
-        for (std::uint32_t i = 1 + (pick.below(4) == 0); i-- != 0;) {
-            its.defs |= add();
-            auto const out = value_id::of(p.bytes.size() - 1);
-            for (value_id in = 0; in != out; ++in)
-                if (its.uses >> in & 1 && pick.below(3) == 0) its.pairs.push_back({in, out});
-        }
-        its.may_recompute = pick.below(4) != 0;
-        p.steps.push_back(its);
-    }
-    for (value_id v = 0; v != p.bytes.size(); ++v) {
-        if (pick.below(5) == 0) p.outputs |= 1u << v;
-        if (pick.below(8) == 0) p.fixed |= 1u << v;
-        if (pick.below(8) == 0) p.never_recomputed |= 1u << v;
-    }
-    p.copies = pick.below(3) == 0;
-    p.remats = !p.copies || pick.below(3) != 0;
-    return p;
-}
-
-} // namespace
 
 TEST_CASE("no copies and no steps run again, in chains or not, lead below the least bytes")
 {
