@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// advise [--smoke] [FILE.onnx ...]: the cost of running a program with less memory than it needs, for the
-// networks of files or for a chain of layers run forward and backward. Prints for each the bytes that its
-// order needs, and then for 80, 60 and 50 % of them, with three kinds of spills: by copies out and back, by
-// recomputation, or by the cheaper of both:
+// advise [--smoke] [--csv] [FILE.onnx ...]: the cost of running a program with less memory than it needs, for
+// the networks of files; without files for a chain of layers and two decoders in training. Prints for each the
+// bytes that its order needs and `least`, below which no copies and no steps run again lead. Then for limits
+// of 90, 80, 66, 50 and 40 % of these bytes what four ways give: copies out and back (copies), steps that run
+// again (remats), the cheaper of both for each value (both), and DTR, a published heuristic that runs steps
+// again (dtr.hpp), the cheapest of its variants:
 //
-//     capacity  if no spills reach it, the plan is made for what they reach, and a percent more for gaps
-//     least     below which no spills lead, in chains of recomputed steps or not
-//     arena     of the resulting plan, in percent of what the order needs
-//     spills    their number, and of these how many by recomputation (remats)
-//     copied    MiB out and back, each direction counted
-//     flops     of recomputed steps, in percent of all; if the file has none: bytes instead
-//     ms        with all plans and checks
+//     arena    of the plan, in percent of what the order needs; none: no plan fits, only what is reached
+//     cost     of copies and of steps that run again, in thousands of copied bytes
+//     runs     how many steps run again
+//     copied   MiB out and back, each direction counted
+//     flops    of the steps that run again, in percent of all; a chain has none
+//     touched  bytes that they read and write, in percent of all
+//     ms       with all plans and checks; of DTR, of all variants
 //
-// The unit of cost is a copied byte: as much as 400 flops, or as 20 bytes that a step reads or writes.
+// The unit of cost is a copied byte: as much as 400 flops, or as 20 bytes that a step reads or writes. One
+// recomputed step costs one more. With --csv: one line for each, with bytes.
 
+#include "dtr.hpp"
 #include "measure.hpp"
+#include "trained_decoders.hpp"
 
 #include <sublet/advise_memory.hpp>
 #include <sublet/graph/snapshot.hpp>
@@ -26,6 +31,7 @@
 #include "../examples/plan_model/read_onnx.hpp"
 #endif
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <stdexcept>
@@ -59,57 +65,114 @@ std::vector<byte_count> touched_bytes(snapshot const& p, std::vector<byte_count>
     return touched;
 }
 
-void run(subject const& s)
+/// One way to run a program within a limit.
+struct result {
+    bool fits = false;
+    byte_count reached = no_size; ///< bytes of the arena; without a plan, those that were reached
+    byte_count cost = 0, copied = 0;
+    std::vector<step_id> again; ///< steps that run again
+};
+
+/// What the library gives, for the cost of each step.
+memory_advice advised(snapshot const& p, plan_options const& options, bool copies, bool remats,
+                      std::vector<byte_count> const& step_cost)
 {
-    auto const bytes = s.options.bytes.tabulate(s.program.values());
-    auto const touched = touched_bytes(s.program, bytes);
-    byte_count all_flops = 0;
-    std::vector<byte_count> remat_cost(s.program.values(), 1); // of the step that writes it first
-    for (step_id step = static_cast<step_id>(s.program.steps()); step-- != 0;) {
-        all_flops = checked_add(all_flops, s.flops[step]);
-        for (touch t : s.program.touches(step))
-            if (t.defines()) remat_cost[t.value] = 1 + s.flops[step] / 400 + touched[step] / 20;
+    std::vector<byte_count> remat_cost(p.values(), 1); // of the step that writes it first
+    for (step_id s = static_cast<step_id>(p.steps()); s-- != 0;)
+        for (touch t : p.touches(s))
+            if (t.defines()) remat_cost[t.value] = step_cost[s];
+    return advise_memory(p, options, {.copies = copies, .remats = remats, .remat_cost = remat_cost});
+}
+
+result as_result(memory_advice const& advice)
+{
+    byte_count const reached = std::max(advice.plan.arena_bytes[0], advice.pools[0].peak_after);
+    result r{bool(advice), bool(advice) ? advice.bytes() : reached, advice.cost, 0, {}};
+    for (memory_advice::suggestion const& a : advice.suggestions)
+        if (a.remat_step == no_step) r.copied += 2 * a.bytes;
+    for (spilled_program::step const& s : advice.spilled.steps)
+        if (s.kind == spilled_program::kind::rematerialize) r.again.push_back(s.step);
+    return r;
+}
+
+/// Prints rows of a network.
+class report {
+public:
+    report(subject const& s, std::vector<byte_count> const& touched, byte_count whole, bool is_csv)
+        : s_(s), touched_(touched), whole_(whole), is_csv_(is_csv)
+    {
+        for (byte_count b : touched) all_touched_ = checked_add(all_touched_, b);
+        for (byte_count f : s.flops) all_flops_ = checked_add(all_flops_, f);
     }
-    byte_count const whole = plan_memory(s.program, s.options).report().lower_bound_bytes;
-    std::printf("\n%s: %zu steps, %.1f MiB\n", s.name.c_str(), s.program.steps(),
-                static_cast<double>(whole) / (1 << 20));
-    std::printf("%8s %7s %-6s %8s %9s %7s %11s %8s %9s\n", "capacity", "least", "by", "arena", "spills",
-                "remats", "copied MiB", "flops", "ms");
-    for (unsigned const share : {80u, 60u, 50u})
-        for (std::string const by : {"copies", "remats", "both"}) {
-            plan_options options = s.options;
-            options.pools = {{whole / 100 * share, 1}};
-            memory_advice advice{{}, {}, {}, 0, {}, options};
-            auto advise = [&] {
-                advice = advise_memory(
-                    s.program, options,
-                    {.copies = by != "remats", .remats = by != "copies", .remat_cost = remat_cost});
-            };
-            double ms = bench::milliseconds(advise);
-            byte_count const least = advice.pools[0].least, reached = advice.pools[0].peak_after;
-            bool const is_below = reached > options.pools[0].capacity;
-            if (is_below) { // plus the space for alignment and fragmentation
-                options.pools[0].capacity = reached + reached / 100;
-                ms = bench::milliseconds(advise);
-            }
-            byte_count copied = 0, recomputed = 0;
-            std::size_t count = 0;
-            for (memory_advice::suggestion const& a : advice.suggestions) {
-                if (a.remat_step == no_step) copied += 2 * a.bytes;
-                else recomputed += all_flops == 0 ? touched[a.remat_step] : s.flops[a.remat_step];
-                count += a.remat_step != no_step;
-            }
-            byte_count all_touched = 0;
-            for (byte_count b : touched) all_touched = checked_add(all_touched, b);
-            std::printf("%6u %% %5.0f %% %-6s %6.1f %% %9zu %7zu %11.1f %6.1f %% %9.1f%s\n", share,
-                        percent(least, whole), by.c_str(), percent(advice.plan.arena_bytes[0], whole),
-                        advice.suggestions.size(), count, static_cast<double>(copied) / (1 << 20),
-                        percent(recomputed, all_flops == 0 ? all_touched : all_flops), ms,
-                        is_below        ? "  for what they reach"
-                        : !bool(advice) ? "  does not fit"
-                                        : "");
-            std::fflush(stdout);
+
+    void print_head(byte_count least) const
+    {
+        if (is_csv_) return;
+        std::printf("\n%s: %zu steps, %.1f MiB, least %.1f %%\n", s_.name.c_str(), s_.program.steps(),
+                    static_cast<double>(whole_) / (1 << 20), percent(least, whole_));
+        std::printf("%5s %-6s %7s %11s %6s %8s %8s %8s %9s\n", "limit", "by", "arena", "cost/1000", "runs",
+                    "copied", "flops", "touched", "ms");
+    }
+
+    void print(unsigned share, std::string const& by, result const& r, double ms) const
+    {
+        byte_count flops = 0, touched = 0;
+        for (step_id step : r.again) {
+            flops = checked_add(flops, s_.flops[step]);
+            touched = checked_add(touched, touched_[step]);
         }
+        if (is_csv_ && !r.fits) std::printf("%s,%u,%s,,,,,,,%.1f\n", s_.name.c_str(), share, by.c_str(), ms);
+        else if (is_csv_)
+            std::printf("%s,%u,%s,%zu,%zu,%zu,%zu,%.2f,%.2f,%.1f\n", s_.name.c_str(), share, by.c_str(),
+                        static_cast<std::size_t>(r.reached), static_cast<std::size_t>(r.cost), r.again.size(),
+                        static_cast<std::size_t>(r.copied), percent(flops, all_flops_),
+                        percent(touched, all_touched_), ms);
+        else if (!r.fits && r.reached == no_size)
+            std::printf("%3u %% %-6s %7s %56.1f\n", share, by.c_str(), "none", ms);
+        else if (!r.fits)
+            std::printf("%3u %% %-6s %7s, %5.1f %% reached %38.1f\n", share, by.c_str(), "none",
+                        percent(r.reached, whole_), ms);
+        else
+            std::printf("%3u %% %-6s %5.1f %% %11.0f %6zu %8.1f %6.1f %% %6.1f %% %9.1f\n", share, by.c_str(),
+                        percent(r.reached, whole_), static_cast<double>(r.cost) / 1000, r.again.size(),
+                        static_cast<double>(r.copied) / (1 << 20), percent(flops, all_flops_),
+                        percent(touched, all_touched_), ms);
+        std::fflush(stdout);
+    }
+
+private:
+    subject const& s_;
+    std::vector<byte_count> const& touched_;
+    byte_count whole_, all_touched_ = 0, all_flops_ = 0;
+    bool is_csv_;
+};
+
+void run(subject const& s, bool is_csv)
+{
+    auto const touched = touched_bytes(s.program, s.options.bytes.tabulate(s.program.values()));
+    std::vector<byte_count> step_cost;
+    for (step_id step = 0; step != s.program.steps(); ++step)
+        step_cost.push_back(1 + s.flops[step] / 400 + touched[step] / 20);
+    byte_count const whole = plan_memory(s.program, s.options).report().lower_bound_bytes;
+    report const rows(s, touched, whole, is_csv);
+    bool has_head = false;
+    for (unsigned const share : {90u, 80u, 66u, 50u, 40u}) {
+        plan_options options = s.options;
+        options.pools = {{whole / 100 * share, 1}};
+        for (std::string const by : {"copies", "remats", "both"}) {
+            memory_advice advice{{}, {}, {}, 0, {}, options};
+            double const ms = bench::milliseconds(
+                [&] { advice = advised(s.program, options, by != "remats", by != "copies", step_cost); });
+            if (!has_head) rows.print_head(advice.pools[0].least);
+            has_head = true;
+            rows.print(share, by, as_result(advice), ms);
+        }
+        bench::dtr_result dtr;
+        double const ms = bench::milliseconds([&] {
+            dtr = bench::plan_by_dtr(s.program, s.options, step_cost, options.pools[0].capacity, whole);
+        });
+        rows.print(share, "DTR", {dtr.fits, dtr.arena, dtr.cost, 0, dtr.again}, ms);
+    }
 }
 
 subject read_network([[maybe_unused]] std::string const& file)
@@ -138,13 +201,30 @@ subject chain(step_id layers)
         step.def(s);
         step.may_recompute();
     });
-    return {"a chain of layers, forward and backward",
+    return {"a chain of layers forward and backward",
             p,
             {.bytes = byte_count{1} << 20},
             std::vector<byte_count>(p.steps(), 0)};
 }
 
-constexpr char usage[] = "usage: bench_advise [--smoke] [FILE ...]\n";
+/// 12 layers as wide as those of GPT-2, all weights updated at the end; 24 layers of long sequences, each
+/// weight updated once its gradient is there.
+std::vector<subject> decoders(bool is_small)
+{
+    std::vector<subject> all;
+    for (bench::trained_decoder_sizes sizes :
+         {bench::trained_decoder_sizes{12, 4, 512, 768, 12, 32000, false},
+          bench::trained_decoder_sizes{24, 1, 2048, 1024, 16, 32000, true}}) {
+        if (is_small) sizes.layers = 2;
+        bench::trained_decoder const net(sizes);
+        all.push_back({"a decoder of " + std::to_string(sizes.layers) + " layers of " +
+                           std::to_string(sizes.width) + " in training",
+                       net.program(), net.options(), net.flops()});
+    }
+    return all;
+}
+
+constexpr char usage[] = "usage: bench_advise [--smoke] [--csv] [FILE ...]\n";
 
 } // namespace
 
@@ -153,15 +233,20 @@ int main(int count, char** words)
     try {
         if (bench::gives_help(count, words, usage)) return 0;
         step_id layers = 500;
+        bool is_csv = false;
         std::vector<std::string> files;
         for (int i = 1; i != count; ++i) {
             std::string const word = words[i];
             if (word == "--smoke") layers = 20;
+            else if (word == "--csv") is_csv = true;
             else if (word[0] != '-') files.push_back(word);
             else bench::refuse_option(word);
         }
-        for (std::string const& file : files) run(read_network(file));
-        if (files.empty()) run(chain(layers));
+        if (is_csv) std::puts("network,limit,by,arena,cost,runs,copied,flops_percent,bytes_percent,ms");
+        for (std::string const& file : files) run(read_network(file), is_csv);
+        if (!files.empty()) return 0;
+        run(chain(layers), is_csv);
+        for (subject const& s : decoders(layers == 20)) run(s, is_csv);
         return 0;
     } catch (std::exception const& e) {
         std::fprintf(stderr, "advise: %s\n", e.what());
