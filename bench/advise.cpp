@@ -77,11 +77,7 @@ struct result {
 memory_advice advised(snapshot const& p, plan_options const& options, bool copies, bool remats,
                       std::vector<byte_count> const& step_cost)
 {
-    std::vector<byte_count> remat_cost(p.values(), 1); // of the step that writes it first
-    for (step_id s = static_cast<step_id>(p.steps()); s-- != 0;)
-        for (touch t : p.touches(s))
-            if (t.defines()) remat_cost[t.value] = step_cost[s];
-    return advise_memory(p, options, {.copies = copies, .remats = remats, .remat_cost = remat_cost});
+    return advise_memory(p, options, {.copies = copies, .remats = remats, .step_cost = step_cost});
 }
 
 result as_result(memory_advice const& advice)

@@ -44,11 +44,7 @@ struct run_costs {
 inline sublet::advice_options with_costs(sublet::advice_options how, sublet::snapshot const& p,
                                          run_costs const& costs)
 {
-    std::vector<sublet::byte_count> of_value(p.values(), sublet::no_size);
-    for (sublet::step_id s = 0; s != p.steps(); ++s)
-        for (sublet::touch t : p.touches(s))
-            if (t.makes()) of_value[t.value] = costs.again[s];
-    how.remat_cost = of_value;
+    how.step_cost = costs.again;
     how.copy_cost = costs.out + costs.back;
     return how;
 }

@@ -30,7 +30,7 @@ struct tiny_program {
     };
     std::vector<step> steps;
     std::vector<sublet::byte_count> bytes;
-    set inputs = 0, outputs = 0, fixed = 0, never_recomputed = 0; // fixed: never moved
+    set inputs = 0, outputs = 0, fixed = 0, never_recomputed = 0; // fixed: never moved; and results of steps that run once
     bool copies = true, remats = true;
 
     sublet::snapshot program() const
@@ -60,11 +60,11 @@ struct tiny_program {
             program(), options(capacity),
             {.copies = copies,
              .remats = remats,
-             .remat_cost =
-                 [this](sublet::value_id v) { return never_recomputed >> v & 1 ? sublet::no_size : 0; },
+             .step_cost = [this](sublet::step_id s) { return may_run_again(steps[s]) ? 0 : sublet::no_size; },
              .movable = [this](sublet::value_id v) { return (fixed >> v & 1) == 0; }});
     }
 
+    bool may_run_again(step const& s) const { return s.may_recompute && (s.defs & never_recomputed) == 0; }
     sublet::byte_count sum(set values) const
     {
         sublet::byte_count all = 0;
@@ -122,14 +122,13 @@ struct tiny_program {
                 step const& its = steps[s];
                 bool const is_next = s == at;
                 set const operands = its.uses | its.early;
-                if ((!is_next && !(remats && its.may_recompute)) || (operands & ~here) != 0) continue;
+                if ((!is_next && !(remats && may_run_again(its))) || (operands & ~here) != 0) continue;
                 set const kept = fixed & needed_from(is_next ? at + 1 : at);
                 for (set given_up = 0; given_up <= operands; ++given_up) {
                     if ((given_up & ~operands) != 0 || (given_up & kept) != 0) continue;
                     sublet::byte_count const writing = sum(here & ~(given_up & its.early & ~its.uses)) +
                                                        sum(its.defs) - saved(its, given_up);
-                    set const made = is_next ? its.defs : its.defs & ~never_recomputed;
-                    reach({at + is_next, (here & ~given_up) | made, home},
+                    reach({at + is_next, (here & ~given_up) | its.defs, home},
                           std::max({most, sum(here), writing}));
                 }
             }

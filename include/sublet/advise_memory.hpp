@@ -8,15 +8,13 @@
 ///     for (auto const& s : advice.suggestions) std::cout << s.value << '\n'; // spilled after s.after
 ///     std::cout << advice << '\n';                                           // of advice.spilled.program
 ///
-///     program ─► spill candidates ─► advise ─► insert_spills ─► plan_memory ─► does it fit?
-///                                       ▲                                          │ no: fewer bytes
-///                                       └──────────────────────────────────────────┘
+///     program ─► spill_model ─► find_spills ─► insert_spills ─► plan_memory ─► does it fit?
+///                                   ▲                                              │ no: fewer bytes
+///                                   └──────────────────────────────────────────────┘
 ///
-/// The byte counts are exact: copies and recomputed steps have positions of their own. In-place pairs are
-/// those of the program without spills; a pair that a spill makes possible is not used.
-///
-/// A value is recomputed by its step from operands that are live. A chain, in which operands are recomputed
-/// first, is not tried; with chains there may be plans with fewer bytes, but none below `least`:
+/// A value is copied back, or made again by its step from operands that are there, or that are restored in
+/// turn: a chain of steps runs again. Copies and steps that run again have positions of their own, so the
+/// byte counts are exact. None go below `least`, with whatever copies and steps:
 ///
 ///     at a step       its operands and its results, less what results may take of operands in place
 ///     or before it    its operands                at the start     the inputs
@@ -34,16 +32,15 @@ namespace sublet {
 
 /// The plan is that of `spilled.program`; the values are those of that program.
 struct memory_advice : planned_memory {
-    /// One value to copy out and back, or to recompute.
+    /// A value that leaves, and is copied back or made again: for a step of the program, or for a step that
+    /// runs again before that step.
     struct suggestion {
-        value_id value = no_value; ///< with its views
-        step_id after = no_step;   ///< the last step of the program to touch it before the spill,
-        step_id before = no_step;  ///< and the first that touches it after
-        step_id remat_step =
-            no_step; ///< the step that recomputes it; none: its bytes are copied out and back
-        byte_count bytes = 0; ///< of its buffer
-        byte_count saved = 0; ///< increase of its pool's peak without this suggestion
-        byte_count cost = 0;  ///< of copying or recomputing it, as the options give it
+        value_id value = no_value;    ///< with its views
+        step_id after = no_step;      ///< the last step of the program to run before it leaves,
+        step_id before = no_step;     ///< and the first to run after it is restored; none: it is so at the end
+        step_id remat_step = no_step; ///< the step that makes it again; none: its bytes are copied
+        byte_count bytes = 0;         ///< of its storage
+        byte_count cost = 0;          ///< of copying it, or of running the step again
         friend bool operator==(memory_advice::suggestion const&, memory_advice::suggestion const&) = default;
     };
 
@@ -56,7 +53,7 @@ struct memory_advice : planned_memory {
         friend bool operator==(memory_advice::pool const&, memory_advice::pool const&) = default;
     };
 
-    /// By `before`; empty: the program fits without spills.
+    /// In the order in which they are restored; empty: the program fits without spills.
     std::vector<memory_advice::suggestion> suggestions;
     table<pool_id, memory_advice::pool> pools; ///< of each pool
     byte_count cost = 0;                       ///< the sum over the suggestions
@@ -66,13 +63,15 @@ struct memory_advice : planned_memory {
 
 /// Plans a program under the capacities of `options.pools`, with spills if it does not fit without.
 ///
-/// Requires:   a step that says may_recompute() computes the same result again, without other effects. A step
-///             that does not say so runs once: in a program from lists of uses and defs, each step.
+/// Requires:   a step that says may_recompute() computes the same result again, without other effects; one that
+///             says may_recompute_results() is then run without its updates of external values. A step that
+///             says neither runs once: in a program from lists of uses and defs, each step.
 /// Ensures:    the plan is that of `spilled.program`. If there is none because of its size, `pools` gives the
 ///             peak that was reached and `least`, below which no spills lead; if because of the order, there
 ///             are no suggestions.
-/// Complexity: up to nine times that of plan_memory() and of advise(): once for the program, then with lower
-///             capacities until alignment and fragmentation fit, too.
+/// Complexity: up to nine times that of plan_memory(), and up to eight times that of a search for runs within
+///             the capacities (planning/detail/spill_run.hpp): once for the program, then with lower
+///             capacities until alignment and fragmentation fit, too. `options.effort` bounds both.
 /// Throws:     as plan_memory().
 [[nodiscard]] memory_advice advise_memory(snapshot const& p, plan_options const& options,
                                           advice_options const& how = {});

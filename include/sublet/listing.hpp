@@ -139,17 +139,19 @@ public:
         /// Without this call, or if `is_so` is false, it runs once.
         step_ref& may_recompute(bool is_so = true)
         {
-            detail::effect_record& record = open("may_recompute").record_;
-            if (is_so) record.say(detail::effect_record::recomputable);
-            return *this;
+            return say_if(is_so, "may_recompute", detail::effect_record::recomputable);
+        }
+        /// The same for a step that also updates external values, such as running averages: run again, it
+        /// makes its results, which do not depend on these values, and leaves out the updates.
+        step_ref& may_recompute_results(bool is_so = true)
+        {
+            return say_if(is_so, "may_recompute_results", detail::effect_record::recomputes_results);
         }
         /// The step changes no bytes: what it reads, such as a shape, only tells which views it makes.
         /// Without this call, a step that reads values and only makes views of others is refused.
         step_ref& only_views(bool is_so = true)
         {
-            detail::effect_record& record = open("only_views").record_;
-            if (is_so) record.say(detail::effect_record::only_views);
-            return *this;
+            return say_if(is_so, "only_views", detail::effect_record::only_views);
         }
         /// This step may be left out: see plan_options::optional.
         step_ref& optional(bool is_so = true)
@@ -218,6 +220,12 @@ public:
         step_ref& say(char const* call, touch::access kind, Handle const& h)
         {
             return touch_id(open(call).facts_.add(h), kind);
+        }
+        step_ref& say_if(bool is_so, char const* call, unsigned char fact)
+        {
+            detail::effect_record& record = open(call).record_;
+            if (is_so) record.say(fact);
+            return *this;
         }
         step_ref& touch_id(value_id v, touch::access kind)
         {

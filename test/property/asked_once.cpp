@@ -220,7 +220,7 @@ TEST_CASE("planners ask once, and plan as with tables")
             expect_asked_once("advise_memory", [&](counting& c) {
                 plan_options const counted = c.options(all, n);
                 advice_options how;
-                how.remat_cost = c("remat_cost", how.remat_cost, n);
+                how.step_cost = c("step_cost", how.step_cost, p.steps());
                 how.movable = c("movable", how.movable, n);
                 memory_advice const advice = advise_memory(p, counted, how);
                 expect(advice.plan == advise_memory(p, all).plan);

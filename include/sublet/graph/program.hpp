@@ -106,6 +106,12 @@ public:
     {
         if (is_so) record_->say(detail::effect_record::recomputable);
     }
+    /// The same for a step that also updates external values, such as running averages: run again, it makes
+    /// its results, which do not depend on these values, and leaves out the updates.
+    void may_recompute_results(bool is_so = true)
+    {
+        if (is_so) record_->say(detail::effect_record::recomputes_results);
+    }
     /// The step changes no bytes: what it reads, such as a shape, only tells which views it makes. Without
     /// this call, a step that reads values and only makes views of others is refused: a write was forgotten.
     void only_views(bool is_so = true)

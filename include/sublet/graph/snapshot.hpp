@@ -138,6 +138,11 @@ public:
     }
     /// The step says that it may run again: effect_sink::may_recompute().
     [[nodiscard]] bool may_recompute(step_id s) const { return says(s, detail::effect_record::recomputable); }
+    /// The step says that it may run again without its updates: effect_sink::may_recompute_results().
+    [[nodiscard]] bool may_recompute_results(step_id s) const
+    {
+        return says(s, detail::effect_record::recomputes_results);
+    }
     /// The step says that it changes no bytes: effect_sink::only_views().
     [[nodiscard]] bool only_views(step_id s) const { return says(s, detail::effect_record::only_views); }
     /// The phi operands that a node declares.  O(log operands)
@@ -253,6 +258,8 @@ constexpr void each_step_fact(Visit visit)
 {
     visit(step_fact{"may_recompute", effect_record::recomputable, &snapshot::may_recompute,
                     &effect_sink::may_recompute, false, false});
+    visit(step_fact{"may_recompute_results", effect_record::recomputes_results,
+                    &snapshot::may_recompute_results, &effect_sink::may_recompute_results, false, false});
     visit(step_fact{"only_views", effect_record::only_views, &snapshot::only_views, &effect_sink::only_views,
                     true, true});
 }

@@ -30,8 +30,8 @@ struct advice_options {
     bool copies = true;       ///< bytes may be copied out and back
     bool remats = true;       ///< steps that say may_recompute() may be run again
     byte_count copy_cost = 2; ///< of each byte that is copied out and back
-    /// Of recomputing a value. 0: the bytes that its step reads and writes; `no_size`: never recomputed.
-    per_value<byte_count> remat_cost = byte_count{0};
+    /// Of running a step again. 0: the bytes that it reads and writes; `no_size`: it never runs again.
+    per_value<byte_count, step_id> step_cost = byte_count{0};
     per_value<bool> movable = true; ///< false: its buffer is never spilled
 };
 

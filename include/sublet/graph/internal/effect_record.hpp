@@ -21,7 +21,12 @@ struct effect_record {
     std::vector<overwrite> overwrites;
     std::vector<said_view> said_views;
     std::vector<value_id> commuting; // values with writes that may run in any order
-    enum : unsigned char { recomputable = 1, only_views = 2, end_of_said = 4 }; // each_step_fact() lists them
+    enum : unsigned char { // each_step_fact() lists them
+        recomputable = 1,
+        only_views = 2,
+        recomputes_results = 4,
+        end_of_said = 8
+    };
     std::vector<unsigned char> said; // by step, up to the last one that says something: a set of these
     bool has_writes = false;         // some touch changes a value in place
     bool has_views = false;          // some touch makes a view

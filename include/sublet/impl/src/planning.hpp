@@ -9,7 +9,6 @@
 #error "sublet: without SUBLET_SEPARATE_COMPILATION in every file each header includes its definitions"
 #else
 
-#include <sublet/planning/impl/advise.ipp>
 #include <sublet/planning/impl/advise_memory.ipp>
 #include <sublet/planning/impl/antichain.ipp>
 #include <sublet/planning/impl/capped_schedule.ipp>
@@ -38,8 +37,8 @@
 #include <sublet/planning/impl/schedule_orders.ipp>
 #include <sublet/planning/impl/schedule_search.ipp>
 #include <sublet/planning/impl/schedules.ipp>
-#include <sublet/planning/impl/spill_candidates.ipp>
-#include <sublet/planning/impl/spill_problem.ipp>
+#include <sublet/planning/impl/spill_model.ipp>
+#include <sublet/planning/impl/spill_run.ipp>
 #include <sublet/planning/impl/spills.ipp>
 #include <sublet/planning/impl/stack_for_shapes.ipp>
 #include <sublet/planning/impl/stacking_of.ipp>

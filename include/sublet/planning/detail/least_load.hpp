@@ -7,10 +7,15 @@
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/graph/snapshot.hpp>
-#include <sublet/planning/detail/advise.hpp>
 #include <sublet/planning/spills.hpp>
 
 namespace sublet::detail {
+
+/// The most bytes that remain, and where.
+struct lowest_load {
+    byte_count bytes = 0;
+    position_id position = 0;
+};
 
 /// Of each buffer: nothing that the options allow frees its storage before the end of its live range.
 [[nodiscard]] table<buffer_id, unsigned char> staying_buffers(snapshot const& p, buffer_table const& buffers,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
-/// One walk along the steps with the current version of each value: touches of a step name current versions;
-/// copies out follow the step, copies back and recomputed steps come before the next, sorted by position.
+/// One walk along the events with the current version of each value: the touches of a step name current
+/// versions, and what is restored becomes a new version of its root and of each view that is needed later.
 
 #include <sublet/core/internal/sorting.hpp>
 #include <sublet/graph/program.hpp>
@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -17,93 +18,95 @@ namespace sublet::detail {
 
 class spill_inserter {
 public:
-    spill_inserter(snapshot const& p, table<position_id, step_id> const& steps, plan_options const& options,
-                   std::span<memory_plan::in_place_pair const> in_place)
-        : p_(p), steps_(steps), at_node_ends_(node_end_touches(p, steps)), needed_until_(p.values(), 0)
+    spill_inserter(snapshot const& p, spill_model const& m, plan_options const& options)
+        : p_(p), m_(m), at_node_ends_(node_end_touches(p, m.steps)), needed_until_(p.values(), 0)
     {
-        in_place_ = csr_rows<step_id, value_id>::gathered(p.steps(), [&](auto add) {
-            for (memory_plan::in_place_pair const& pair : in_place) {
-                add(pair.step, pair.in);
-                add(pair.step, pair.out);
-            }
-        });
         result_.alias_of = options.alias_of.tabulate(p.values(), "alias_of");
         result_.view_offset = options.view_offset.tabulate(p.values(), "view_offset");
         offset_in_root_ = offsets_in_roots(result_.alias_of, result_.view_offset);
         result_.role = options.role.tabulate(p.values(), "role");
-        classes_ = classes_of(result_.alias_of);
         for (value_id v = 0; v != p.values(); ++v) {
             result_.origin.push_back(v);
             is_defined_.push_back(is_given(result_.role[v]));
-            if (has_role(result_.role[v], value_role::output)) needed_until_[v] = positions();
         }
         result_.final_version = result_.origin; // during the rewrite: the current version
-        for (position_id at = 0; at != positions(); ++at)
-            for (touch t : p.touches(steps[at])) need(t.value, at);
-        for (sort_key const& k : at_node_ends_) need(k.id, position_id::of(k.key));
-        if (p.has_allocations()) toucher_.assign(classes_.root.size(), no_step);
+        std::size_t const buffers = m.of.size();
+        home_.assign(buffers, no_value);
+        if (p.has_allocations()) toucher_.assign(buffers, no_step);
         for (step_id s = 0; !toucher_.empty() && s != p.steps(); ++s)
             for (touch t : p.touches(s)) {
-                step_id& sole = toucher_[classes_.buffer_of[t.value]];
+                step_id& sole = toucher_[m.buffers.buffer_of[t.value]];
                 sole = sole == no_step || sole == s ? s : several;
             }
-        members_ = csr_rows<buffer_id, value_id>::gathered(classes_.root.size(), [&](auto add) {
-            for (value_id v = 0; v != classes_.buffer_of.size(); ++v) add(classes_.buffer_of[v], v);
+        members_ = csr_rows<buffer_id, value_id>::gathered(buffers, [&](auto add) {
+            for (value_id v = 0; v != p.values(); ++v) add(m.buffers.buffer_of[v], v);
         });
     }
 
-    spilled_program write(std::span<spill_candidate const> candidates)
+    spilled_program write(spill_run const& run)
     {
-        std::vector<sort_key> out, back; // {position, order at it, candidate}
-        for (std::uint32_t i = 0; i != candidates.size(); ++i) {
-            spill_candidate const& a = candidates[i];
-            bool const is_copied = a.remat_at == no_position;
-            if (is_copied) out.push_back({a.after, 0, i});
-            back.push_back({a.before, is_copied ? 0 : std::uint64_t{a.remat_at} + 1, i});
-            if (is_copied) continue;
-            for (touch t : p_.touches(steps_[a.remat_at])) // also a view with no other later use
-                if (!t.defines()) need(t.value, a.before);
-        }
-        sort_by_key(out);
-        sort_by_key(back);
-        std::vector<value_id> home(candidates.size(), no_value);
-        auto next_out = out.begin();
-        auto next_back = back.begin();
+        find_last_needs(run);
         auto next_at_node_end = at_node_ends_.begin();
-        for (position_id at = 0; at != positions(); ++at) {
-            for (; next_back != back.end() && next_back->key == at; ++next_back) {
-                spill_candidate const& a = candidates[next_back->id];
-                if (a.remat_at == no_position) copy_back(a, home[next_back->id]);
-                else rematerialize(a);
+        auto next_restored = run.restored.begin();
+        for (now_ = 0; now_ != run.events.size(); ++now_) {
+            spill_event const& e = run.events[now_];
+            if (e.kind == spilled_program::kind::copied_out) copy_out(e.buffer);
+            if (e.kind == spilled_program::kind::copied_back) copy_back(e.buffer);
+            if (e.kind == spilled_program::kind::rematerialize) {
+                auto const first = next_restored;
+                while (*next_restored != no_buffer) ++next_restored;
+                run_again(e.at, {&*first, static_cast<std::size_t>(next_restored - first)});
+                ++next_restored;
             }
-            for (touch t : p_.touches(steps_[at])) {
-                touches_.push_back({current(t.value), t.kind});
-                if (t.defines()) is_defined_[t.value] = 1;
+            if (e.kind == spilled_program::kind::original) {
+                for (touch t : p_.touches(m_.steps[e.at])) {
+                    touches_.push_back({current(t.value), t.kind});
+                    if (t.defines()) is_defined_[t.value] = 1;
+                }
+                for (; next_at_node_end != at_node_ends_.end() && next_at_node_end->key == e.at;
+                     ++next_at_node_end)
+                    edge_uses_.push_back(
+                        {no_node, node_id::of(result_.steps.size()), current(next_at_node_end->id)});
             }
-            auto const pairs = in_place_[steps_[at]];
-            for (std::size_t i = 0; i != pairs.size(); i += 2)
-                overwrites_.push_back(
-                    {step_id::of(result_.steps.size()), current(pairs[i]), current(pairs[i + 1])});
-            for (; next_at_node_end != at_node_ends_.end() && next_at_node_end->key == at; ++next_at_node_end)
-                edge_uses_.push_back(
-                    {no_node, node_id::of(result_.steps.size()), current(next_at_node_end->id)});
-            end_step({spilled_program::kind::original, steps_[at]});
-            for (; next_out != out.end() && next_out->key == at; ++next_out)
-                home[next_out->id] = copy_out(candidates[next_out->id]);
+            bool const is_copy = e.kind == spilled_program::kind::copied_out ||
+                                 e.kind == spilled_program::kind::copied_back;
+            if (!is_copy)
+                for (overwrite o : p_.overwrites(m_.steps[e.at])) {
+                    value_id const out = listed_version(o.out);
+                    overwrites_.push_back({step_id::of(result_.steps.size()), current(o.in),
+                                           out != no_value ? out : current(o.out)});
+                }
+            made_.clear();
+            result_.steps.push_back({e.kind, m_.steps[smaller(e.at, position_id::of(m_.steps.size() - 1))]});
+            end_.push_back(touches_.size());
         }
         result_.program = list();
         return std::move(result_);
     }
 
 private:
-    [[nodiscard]] std::uint32_t positions() const { return static_cast<std::uint32_t>(steps_.size()); }
     [[nodiscard]] value_id current(value_id v) const { return result_.final_version[v]; }
-    void need(value_id v, position_id at) { needed_until_[v] = larger(needed_until_[v], at); }
-    void end_step(spilled_program::step step)
+    void need(value_id v, std::size_t event) { needed_until_[v] = event + 1; }
+
+    /// Of each value, the last event that touches it.
+    void find_last_needs(spill_run const& run)
     {
-        result_.steps.push_back(step);
-        end_.push_back(touches_.size());
+        std::size_t const n = run.events.size();
+        auto next_at_node_end = at_node_ends_.begin();
+        for (std::size_t i = 0; i != n; ++i) {
+            spill_event const& e = run.events[i];
+            bool const is_original = e.kind == spilled_program::kind::original;
+            if (!is_original && e.kind != spilled_program::kind::rematerialize) continue;
+            for (touch t : p_.touches(m_.steps[e.at]))
+                if (is_original || !t.defines()) need(t.value, i);
+            for (; is_original && next_at_node_end != at_node_ends_.end() && next_at_node_end->key == e.at;
+                 ++next_at_node_end)
+                need(next_at_node_end->id, i);
+        }
+        for (value_id v = 0; v != p_.values(); ++v)
+            if (has_role(result_.role[v], value_role::output)) need(v, n);
     }
+
     /// `alias`: the root that the value is a view of, if it is one.
     value_id add_value(value_id origin, value_role role, value_id alias)
     {
@@ -114,68 +117,93 @@ private:
         return value_id::of(result_.origin.size() - 1);
     }
 
-    value_id copy_out(spill_candidate const& a)
+    void copy_out(buffer_id b)
     {
-        value_id const home = add_value(a.root, value_role::state, no_value);
-        result_.homes.push_back(home);
-        touches_.push_back({current(a.root), touch::access::use});
-        touches_.push_back({home, touch::access::def});
-        end_step({spilled_program::kind::copied_out, steps_[a.after]});
-        return home;
+        value_id const root = m_.buffers.buffers[b].root;
+        home_[b] = add_value(root, value_role::state, no_value);
+        result_.homes.push_back(home_[b]);
+        touches_.push_back({current(root), touch::access::use});
+        touches_.push_back({home_[b], touch::access::def});
     }
 
-    /// Replaces a value and its views with later uses by new values. Returns the replaced ones.
-    std::vector<value_id> replace(spill_candidate const& a)
+    /// Replaces a root, and its views that are needed later, by new values.
+    void replace(buffer_id b)
     {
-        std::vector<value_id> replaced;
-        value_role const kept = value_role::input;
-        value_id root = no_value;
+        value_id const root = m_.buffers.buffers[b].root;
+        replaced_.clear();
         auto take = [&](value_id v) {
             value_id const old = current(v);
             bool const is_output = has_role(result_.role[old], value_role::output);
-            result_.role[old] = has_role(result_.role[old], kept) ? kept : value_role::intermediate;
+            bool const is_input = has_role(result_.role[old], value_role::input);
+            result_.role[old] = is_input ? value_role::input : value_role::intermediate;
             result_.final_version[v] =
-                add_value(v, is_output ? value_role::output : value_role::intermediate, root);
-            replaced.push_back(v);
+                add_value(v, is_output ? value_role::output : value_role::intermediate,
+                          v == root ? no_value : current(root));
+            replaced_.push_back(v);
         };
-        take(a.root);
-        root = current(a.root);
-        for (value_id v : members_[classes_.buffer_of[a.root]])
-            if (v != a.root && needed_until_[v] >= a.before) take(v);
-        return replaced;
+        take(root);
+        for (value_id v : members_[b])
+            if (v != root && needed_until_[v] > now_ + 1) take(v);
     }
 
-    void copy_back(spill_candidate const& a, value_id home)
+    void copy_back(buffer_id b)
     {
-        touches_.push_back({home, touch::access::use});
-        for (value_id v : replace(a))
+        value_id const root = m_.buffers.buffers[b].root;
+        touches_.push_back({home_[b], touch::access::use});
+        replace(b);
+        for (value_id v : replaced_)
             if (is_defined_[v])
-                touches_.push_back({current(v), v == a.root ? touch::access::def : touch::access::view});
-        end_step({spilled_program::kind::copied_back, steps_[a.before]});
+                touches_.push_back({current(v), v == root ? touch::access::def : touch::access::view});
     }
 
-    void rematerialize(spill_candidate const& a)
+    void run_again(position_id at, std::span<buffer_id const> restored)
     {
-        step_id const step = steps_[a.remat_at];
-        replace(a);
-        for (touch t : p_.touches(step)) {
-            value_id v = current(t.value);
-            if (t.defines()) {
-                bool const is_side_result = classes_.buffer_of[t.value] != classes_.buffer_of[a.root];
-                bool const is_replaced = t.value == a.root || needed_until_[t.value] >= a.before;
-                if (is_side_result) v = add_value(t.value, value_role::intermediate, no_value);
-                else if (!is_replaced) v = add_value(t.value, value_role::intermediate, current(a.root));
+        std::vector<value_id> others; // views that other steps made
+        for (buffer_id b : restored) {
+            value_id const root = m_.buffers.buffers[b].root;
+            replace(b);
+            for (value_id v : replaced_) {
+                made_.push_back({v, current(v)});
+                if (is_defined_[v] && v != root) others.push_back(v);
             }
-            touches_.push_back({v, t.kind});
         }
-        end_step({spilled_program::kind::rematerialize, step});
+        for (touch t : p_.touches(m_.steps[at])) {
+            if (m_.is_left_out(at, m_.buffers.buffer_of[t.value])) continue;
+            touches_.push_back({t.defines() ? version_made(t.value) : current(t.value), t.kind});
+            for (value_id& v : others)
+                if (v == t.value) v = no_value;
+        }
+        for (value_id v : others)
+            if (v != no_value) touches_.push_back({current(v), touch::access::view});
+    }
+    /// Of a step that runs again: the result, or a new value that nothing reads.
+    value_id version_made(value_id v)
+    {
+        if (value_id const known = listed_version(v); known != no_value) return known;
+        value_id const root = m_.buffers.buffers[m_.buffers.buffer_of[v]].root;
+        value_id alias = no_value;
+        if (v != root) {
+            alias = listed_version(root);
+            if (alias == no_value) {
+                alias = add_value(root, value_role::intermediate, no_value);
+                made_.push_back({root, alias});
+            }
+        }
+        made_.push_back({v, add_value(v, value_role::intermediate, alias)});
+        return made_.back().second;
+    }
+    [[nodiscard]] value_id listed_version(value_id v) const
+    {
+        for (auto const& [of, version] : made_)
+            if (of == v) return version;
+        return no_value;
     }
 
     /// The copy of a spill holds all bytes. Scratch, which one step touches, is never spilled.
     [[nodiscard]] bool is_spilled_allocation(touch t) const
     {
         return t.kind == touch::access::allocate &&
-               toucher_[classes_.buffer_of[result_.origin[t.value]]] == several;
+               toucher_[m_.buffers.buffer_of[result_.origin[t.value]]] == several;
     }
 
     /// One node per step, in a chain.
@@ -208,30 +236,30 @@ private:
     }
 
     snapshot const& p_;
-    table<position_id, step_id> const& steps_;
+    spill_model const& m_;
     std::vector<sort_key> at_node_ends_;
-    // Of the values and steps of the program:
-    table<value_id, position_id> needed_until_; // the last use
+    // Of the values, steps and buffers of the program:
+    table<value_id, std::size_t> needed_until_; // after the last event that touches it
     table<value_id, unsigned char> is_defined_; // given, or defined before
-    buffer_classes classes_;
     static constexpr step_id several = step_id::of(no_step - 1); // more than any step
-    table<buffer_id, step_id> toucher_; // of a class, if steps allocate: the only one that touches it
+    table<buffer_id, step_id> toucher_; // of a buffer, if steps allocate: the only one that touches it
+    table<buffer_id, value_id> home_;
     table<value_id, byte_count> offset_in_root_;
-    csr_rows<buffer_id, value_id> members_; // of a class
-    csr_rows<step_id, value_id> in_place_;  // operand, result, operand, result ...
+    csr_rows<buffer_id, value_id> members_;
     spilled_program result_;
+    std::size_t now_ = 0;             // the event
+    std::vector<value_id> replaced_;
+    std::vector<std::pair<value_id, value_id>> made_; // by a step that runs again: a value and its version
     std::vector<touch> touches_;
     table<node_id, std::size_t> end_; // of a step of the result: into touches_
     std::vector<overwrite> overwrites_;
     std::vector<edge_use> edge_uses_; // `pred` is the step; the node is the next one
 };
 
-SUBLET_DECL spilled_program insert_spills(snapshot const& p, table<position_id, step_id> const& steps,
-                                          plan_options const& options,
-                                          std::span<memory_plan::in_place_pair const> in_place,
-                                          std::span<spill_candidate const> candidates)
+SUBLET_DECL spilled_program insert_spills(snapshot const& p, spill_model const& m, plan_options const& options,
+                                          spill_run const& run)
 {
-    return detail::spill_inserter(p, steps, options, in_place).write(candidates);
+    return spill_inserter(p, m, options).write(run);
 }
 
 } // namespace sublet::detail

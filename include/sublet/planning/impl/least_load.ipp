@@ -15,15 +15,15 @@ namespace sublet::detail {
 SUBLET_DECL table<buffer_id, unsigned char> staying_buffers(snapshot const& p, buffer_table const& table,
                                                             advice_options const& how)
 {
-    auto const remat_cost = how.remat_cost.tabulate(p.values(), "remat_cost");
+    auto const step_cost = how.step_cost.tabulate(p.steps(), "step_cost");
     auto const movable = how.movable.tabulate(p.values(), "movable");
     sublet::table<buffer_id, unsigned char> stays(table.buffers.size(), !how.copies);
-    for (step_id s = 0; how.remats && s != p.steps(); ++s)
-        for (touch t : p.touches(s)) {
-            buffer const& its = table.buffers[table.buffer_of[t.value]];
-            if (t.writes() && p.may_recompute(s) && !is_given(its.role) && remat_cost[its.root] != no_size)
+    for (step_id s = 0; how.remats && s != p.steps(); ++s) {
+        if (!(p.may_recompute(s) || p.may_recompute_results(s)) || step_cost[s] == no_size) continue;
+        for (touch t : p.touches(s))
+            if (t.writes() && !is_given(table.buffers[table.buffer_of[t.value]].role))
                 stays[table.buffer_of[t.value]] = 0;
-        }
+    }
     for (value_id v = 0; v != p.values(); ++v)
         if (!movable[v]) stays[table.buffer_of[v]] = 1;
     for (buffer_id b = 0; b != stays.size(); ++b) {

@@ -1,0 +1,549 @@
+// SPDX-License-Identifier: BSL-1.0
+
+/// A simulation with knowledge of all later uses. A stack of steps that wait for operands replaces recursion.
+/// A storage that has left asks for the operands of its maker: they are kept, or leave and ask in turn.
+
+#include <sublet/impl/config.hpp>
+#include <sublet/planning/detail/spill_run.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace sublet::detail {
+
+/// What leaves first.
+struct spill_rule {
+    double bytes = 1, distance = 1; ///< exponents
+    bool caps_bytes = false;        ///< no more bytes count than are wanted
+    bool copies = false;            ///< nothing runs again that may be copied
+};
+
+class spill_runner {
+public:
+    explicit spill_runner(spill_model const& model)
+        : m_(model), weight_(model.of.size(), 1.0), marks_(model.of.size(), 0), seen_(model.of.size(), 0)
+    {
+    }
+
+    /// By how much more a storage stays.
+    table<buffer_id, double>& weights() { return weight_; }
+    /// A set of these.
+    enum : unsigned char {
+        held = 1,   ///< it stays when nothing needs it, until its bytes are wanted
+        copied = 2 ///< it is copied if it may be, also where running steps again costs less
+    };
+    table<buffer_id, unsigned char>& marks() { return marks_; }
+    void mark_all(unsigned char mark)
+    {
+        for (unsigned char& marks : marks_) marks |= mark;
+    }
+    /// All weights and marks.
+    void forget()
+    {
+        weight_.assign(m_.of.size(), 1.0);
+        marks_.assign(m_.of.size(), 0);
+    }
+    /// The mark can make a difference.
+    [[nodiscard]] bool can_be(buffer_id b, unsigned char mark) const
+    {
+        if (mark == copied) return m_.of[b].may_copy && m_.of[b].maker != no_position;
+        return !m_.readers[b].empty();
+    }
+    /// Of all runs together.
+    [[nodiscard]] std::uint64_t work() const { return work_; }
+
+    spill_run run(table<pool_id, byte_count> const& limits, spill_rule const& rule)
+    {
+        rule_ = rule;
+        limits_ = limits;
+        result_ = {};
+        std::size_t const buffers = m_.of.size();
+        work_ += buffers;
+        is_there_.assign(buffers, 0);
+        has_home_.assign(buffers, 0);
+        is_copied_.assign(buffers, 0);
+        locks_.assign(buffers, 0);
+        next_use_.assign(buffers, 0);
+        asked_.assign(buffers, no_position);
+        asked_until_.assign(buffers, 0);
+        last_event_.assign(buffers, 0);
+        used_.assign(m_.pools, 0);
+        copies_out_.clear();
+        there_.assign(m_.pools, {});
+        place_.assign(buffers, 0);
+        now_ = 0;
+        frames_.clear();
+        locked_.clear();
+        for (buffer_id b : m_.given) {
+            enter(b);
+            ++locks_[b]; // there when the first step begins
+        }
+        take_excess();
+        for (position_id at = 0; at != m_.end() + 1; ++at) {
+            now_ = at;
+            frames_.push_back({at, true, no_buffer, locked_.size()});
+            while (!frames_.empty())
+                if (!go_on() || result_.events.size() > most_events()) return {{}, {}, no_limit, no_limit};
+            ++work_;
+            if (at != 0) continue;
+            for (buffer_id b : m_.given) {
+                --locks_[b];
+                free_if_dead(b);
+            }
+        }
+        merge_copies_out();
+        return std::move(result_);
+    }
+
+private:
+    struct frame { // a step that waits for its operands
+        position_id at;
+        bool is_original;
+        buffer_id wanted; ///< if it runs again
+        std::size_t first_lock; ///< of its operands, in locked_
+    };
+
+    /// Where more steps run again, no more memory is won.
+    [[nodiscard]] std::size_t most_events() const { return 64 * (m_.steps.size() + 1); }
+
+    // --- what is there ---
+
+    void enter(buffer_id b)
+    {
+        is_there_[b] = 1;
+        auto& list = there_[m_.of[b].pool];
+        place_[b] = list.size();
+        list.push_back(b);
+        used_[m_.of[b].pool] += m_.of[b].size;
+    }
+    void leave(buffer_id b)
+    {
+        is_there_[b] = 0;
+        auto& list = there_[m_.of[b].pool];
+        list[place_[b]] = list.back();
+        place_[list.back()] = place_[b];
+        list.pop_back();
+        used_[m_.of[b].pool] -= m_.of[b].size;
+    }
+    /// What is there of the operands of the step on top does not leave.
+    void lock_operands()
+    {
+        for (buffer_id b : m_.operands[frames_.back().at]) {
+            if (is_there_[b] == 0) continue;
+            bool is_locked = false;
+            for (std::size_t i = frames_.back().first_lock; i != locked_.size(); ++i)
+                is_locked = is_locked || locked_[i] == b;
+            if (is_locked) continue;
+            locked_.push_back(b);
+            ++locks_[b];
+        }
+    }
+
+    // --- needs ---
+
+    position_id own_use(buffer_id b)
+    {
+        auto const uses = m_.uses[b];
+        std::uint32_t& i = next_use_[b];
+        while (i != uses.size() && uses[i] < now_) ++i;
+        return i != uses.size() ? uses[i] : no_position;
+    }
+    position_id next_need(buffer_id b) { return smaller(own_use(b), asked_[b]); }
+    position_id last_need(buffer_id b)
+    {
+        position_id const own = own_use(b);
+        return own == no_position ? asked_until_[b] : larger(own, asked_until_[b]);
+    }
+    bool is_restored_by_step(buffer_id b) const
+    {
+        return is_there_[b] == 0 && is_copied_[b] == 0 && m_.of[b].maker < now_;
+    }
+
+    /// What the storages that have left ask of b. Where that changes and b has left, too, it asks in turn.
+    void ask_again(buffer_id first)
+    {
+        asking_.assign(1, first);
+        while (!asking_.empty()) {
+            buffer_id const b = asking_.back();
+            asking_.pop_back();
+            position_id next = no_position, last = 0;
+            for (position_id reader : m_.readers[b])
+                for (buffer_id y : m_.results[reader]) {
+                    ++work_;
+                    if (m_.of[y].maker != reader || !is_restored_by_step(y)) continue;
+                    if (position_id const need = next_need(y); need != no_position) {
+                        next = smaller(next, need);
+                        last = larger(last, last_need(y));
+                    }
+                }
+            if (next == asked_[b] && last == asked_until_[b]) continue;
+            asked_[b] = next;
+            asked_until_[b] = last;
+            free_if_dead(b);
+            if (is_restored_by_step(b) && m_.of[b].maker != no_position)
+                for (buffer_id operand : m_.operands[m_.of[b].maker]) asking_.push_back(operand);
+        }
+    }
+    bool is_needed(buffer_id b) { return next_need(b) != no_position; }
+    /// Storage that nothing needs stays if it is held, since something could be made again from it.
+    bool is_held(buffer_id b)
+    {
+        if ((marks_[b] & held) == 0) return false;
+        for (position_id reader : m_.readers[b])
+            for (buffer_id y : m_.results[reader])
+                if (m_.of[y].maker == reader && is_there_[y] != 0 && is_needed(y)) return true;
+        return false;
+    }
+    void free_if_dead(buffer_id b)
+    {
+        if (is_there_[b] != 0 && locks_[b] == 0 && !is_needed(b) && !is_held(b)) leave(b);
+    }
+
+    // --- what leaves ---
+
+    /// The cost of making it again, with all that has left and is needed for it; negative: that is impossible.
+    /// From `most` on it is not needed exactly.
+    double cost_again(buffer_id b, double most)
+    {
+        ++stamp_;
+        position_id const until = last_need(b);
+        double sum = 0;
+        walk_.assign(1, b);
+        seen_[b] = stamp_;
+        while (!walk_.empty() && sum < most) {
+            buffer_id const y = walk_.back();
+            walk_.pop_back();
+            position_id const maker = m_.of[y].maker;
+            ++work_;
+            if (maker == no_position || m_.same_until[maker] < until) return -1;
+            sum += static_cast<double>(m_.cost[maker]);
+            for (buffer_id operand : m_.operands[maker]) {
+                if (is_there_[operand] != 0 || seen_[operand] == stamp_) continue;
+                seen_[operand] = stamp_;
+                if (is_copied_[operand] != 0) sum += static_cast<double>(m_.of[operand].copy_cost) / 2;
+                else walk_.push_back(operand);
+            }
+        }
+        return sum;
+    }
+    [[nodiscard]] bool copies(buffer_id b) const { return rule_.copies || (marks_[b] & copied) != 0; }
+    bool make_room(pool_id pool, byte_count bytes)
+    {
+        while (bytes > limits_[pool] || used_[pool] > limits_[pool] - bytes) {
+            byte_count const wanted = used_[pool] + bytes - limits_[pool];
+            buffer_id best = no_buffer;
+            double best_score = 0;
+            bool best_is_copied = false;
+            for (buffer_id b : there_[pool]) {
+                spill_model::storage const& its = m_.of[b];
+                ++work_;
+                bool const is_idle = !is_needed(b); // and held
+                if (locks_[b] != 0 || (!its.may_leave && !is_idle)) continue;
+                auto const size =
+                    static_cast<double>(rule_.caps_bytes ? smaller(its.size, wanted) : its.size);
+                auto const distance = is_idle ? 1.0 : static_cast<double>(next_need(b) - now_ + 1);
+                double const gain = std::pow(size, rule_.bytes) * std::pow(distance, rule_.distance) / weight_[b];
+                double const most = best == no_buffer ? 1e300 : best_score * gain;
+                bool const is_remade = its.maker != no_position && !(its.may_copy && copies(b));
+                double cost = is_remade ? cost_again(b, most) : -1;
+                bool is_copied = false;
+                if (its.may_copy) {
+                    double const copy =
+                        static_cast<double>(its.copy_cost) * (has_home_[b] != 0 ? 0.5 : 1);
+                    if (cost < 0 || copy < cost) {
+                        cost = copy;
+                        is_copied = true;
+                    }
+                }
+                if (is_idle && !is_held(b)) cost = 0;
+                else if (is_idle && cost < 0) cost = static_cast<double>(its.size);
+                if (cost < 0) continue;
+                double const score = (cost + 1) / gain;
+                if (best == no_buffer || score < best_score || (score == best_score && b < best)) {
+                    best = b;
+                    best_score = score;
+                    best_is_copied = is_copied;
+                }
+            }
+            if (best == no_buffer) return false;
+            evict(best, best_is_copied);
+        }
+        return true;
+    }
+    void evict(buffer_id b, bool is_copied)
+    {
+        bool const is_idle = !is_needed(b);
+        leave(b);
+        if (is_idle) return;
+        is_copied_[b] = is_copied;
+        if (is_copied && has_home_[b] == 0) {
+            has_home_[b] = 1;
+            copies_out_.push_back({last_event_[b], 0, b});
+        }
+        if (!is_copied)
+            for (buffer_id operand : m_.operands[m_.of[b].maker]) ask_again(operand);
+    }
+    void take_excess()
+    {
+        byte_count sum = 0;
+        for (pool_id pool = 0; pool != m_.pools; ++pool)
+            if (used_[pool] > limits_[pool]) sum = checked_add(sum, used_[pool] - limits_[pool]);
+        result_.excess = larger(result_.excess, sum);
+    }
+
+    // --- steps ---
+
+    /// Restores one operand of the step on top, or runs it.
+    bool go_on()
+    {
+        frame const top = frames_.back();
+        lock_operands();
+        for (buffer_id b : m_.operands[top.at])
+            if (is_there_[b] == 0) return restore(b);
+        if (top.at != m_.end()) run(top);
+        else take_excess();
+        frames_.pop_back();
+        return true;
+    }
+
+    bool restore(buffer_id b)
+    {
+        position_id const maker = m_.of[b].maker;
+        if (is_copied_[b] != 0) copy_back(b);
+        else if (maker == no_position || m_.same_until[maker] < now_) return false;
+        else frames_.push_back({maker, false, b, locked_.size()});
+        return true;
+    }
+    void copy_back(buffer_id b)
+    {
+        make_room(m_.of[b].pool, m_.of[b].size);
+        enter(b);
+        take_excess();
+        is_copied_[b] = 0;
+        result_.cost = checked_add(result_.cost, m_.of[b].copy_cost / 2);
+        last_event_[b] = static_cast<std::uint32_t>(result_.events.size());
+        result_.events.push_back({spilled_program::kind::copied_back, now_, now_, b});
+    }
+
+    void run(frame const& step)
+    {
+        if (step.is_original) now_ = step.at + 1; // its own uses are over
+        for (buffer_id b : m_.early[step.at])
+            if (locks_[b] == 1 && !is_needed(b) && !is_held(b)) leave(b);
+
+        made_.clear();
+        needed_.assign(m_.pools, 0);
+        for (buffer_id b : m_.results[step.at]) {
+            needed_[m_.of[b].pool] += m_.of[b].size;
+            bool const is_kept = step.is_original || b == step.wanted ||
+                                 (m_.of[b].maker == step.at && is_restored_by_step(b) &&
+                                  next_need(b) != no_position);
+            if (is_kept) made_.push_back(b);
+        }
+        ++stamp_;
+        for (spill_model::in_place_pair pair : m_.pairs[step.at]) {
+            if (seen_[pair.in] == stamp_ || seen_[pair.out] == stamp_ || is_there_[pair.in] == 0) continue;
+            if (locks_[pair.in] != 1 || is_needed(pair.in) || is_held(pair.in) || is_there_[pair.out] != 0)
+                continue;
+            seen_[pair.in] = seen_[pair.out] = stamp_;
+            needed_[m_.of[pair.out].pool] -= smaller(m_.of[pair.in].size, m_.of[pair.out].size);
+        }
+        for (pool_id pool = 0; pool != m_.pools; ++pool) {
+            make_room(pool, needed_[pool]);
+            used_[pool] += needed_[pool];
+        }
+        take_excess();
+        for (pool_id pool = 0; pool != m_.pools; ++pool) used_[pool] -= needed_[pool];
+        for (buffer_id b : made_) {
+            enter(b);
+            is_copied_[b] = 0;
+        }
+
+        auto const index = static_cast<std::uint32_t>(result_.events.size());
+        for (buffer_id b : m_.operands[step.at]) last_event_[b] = index;
+        for (buffer_id b : made_) last_event_[b] = index;
+        result_.events.push_back({step.is_original ? spilled_program::kind::original
+                                                   : spilled_program::kind::rematerialize,
+                                  step.at, step.is_original ? step.at : now_, step.wanted});
+        if (!step.is_original) {
+            result_.cost = checked_add(result_.cost, m_.cost[step.at]);
+            for (buffer_id b : made_) result_.restored.push_back(b);
+            result_.restored.push_back(no_buffer); // ends the list of this step
+            for (buffer_id b : m_.operands[step.at]) ask_again(b);
+        }
+        for (std::size_t i = step.first_lock; i != locked_.size(); ++i) --locks_[locked_[i]];
+        locked_.resize(step.first_lock);
+        for (buffer_id b : m_.operands[step.at]) free_if_dead(b);
+        if (step.is_original)
+            for (buffer_id b : m_.rewritten[step.at]) has_home_[b] = 0;
+        for (buffer_id b : made_)
+            if (b != step.wanted) free_if_dead(b);
+    }
+
+    /// Of the program, when the event is over.
+    static position_id last_position(spill_event const& e)
+    {
+        return e.kind == spilled_program::kind::original ? e.before : position_id{e.before - 1};
+    }
+    void merge_copies_out()
+    {
+        for (sort_key const& k : copies_out_)
+            result_.cost = checked_add(result_.cost, m_.of[buffer_id{k.id}].copy_cost -
+                                                         m_.of[buffer_id{k.id}].copy_cost / 2);
+        if (copies_out_.empty()) return;
+        sort_by_key(copies_out_);
+        std::vector<spill_event> all;
+        std::size_t next = 0;
+        for (std::uint32_t i = 0; i != result_.events.size(); ++i) {
+            spill_event const& e = result_.events[i];
+            all.push_back(e);
+            for (; next != copies_out_.size() && copies_out_[next].key == i; ++next)
+                all.push_back({spilled_program::kind::copied_out, last_position(e), last_position(e) + 1,
+                               buffer_id{copies_out_[next].id}});
+        }
+        result_.events = std::move(all);
+    }
+
+    spill_model const& m_;
+    spill_rule rule_;
+    table<pool_id, byte_count> limits_, used_, needed_;
+    table<buffer_id, double> weight_;
+    table<buffer_id, unsigned char> marks_;
+    table<pool_id, std::vector<buffer_id>> there_;
+    table<buffer_id, std::size_t> place_;
+    table<buffer_id, unsigned char> is_there_, has_home_, is_copied_;
+    table<buffer_id, std::uint32_t> locks_, next_use_, last_event_;
+    table<buffer_id, position_id> asked_, asked_until_; // by what has left: the first and the last need
+    table<buffer_id, std::uint64_t> seen_;
+    std::uint64_t stamp_ = 0, work_ = 0;
+    std::vector<buffer_id> walk_, asking_, made_, locked_;
+    std::vector<frame> frames_;
+    std::vector<sort_key> copies_out_; // {the event that they follow, 0, buffer}
+    position_id now_ = 0;
+    spill_run result_;
+};
+
+/// Changes weights and marks of a few storages as long as that is no loss: of those that were restored weights
+/// grow, of others they shrink. Where it does not help any more, it begins again with another rule.
+class spill_search {
+public:
+    spill_search(spill_model const& m, table<pool_id, byte_count> const& limits) : runner_(m), limits_(limits)
+    {
+        bool may_copy = false;
+        for (spill_model::storage const& its : m.of) may_copy = may_copy || its.may_copy;
+        for (bool const copies : {false, true})
+            for (double const bytes : {1.0, 0.5, 0.0})
+                for (double const distance : {1.0, 0.5, 0.0})
+                    for (bool const caps_bytes : {false, true})
+                        if (may_copy || !copies) rules_.push_back({bytes, distance, caps_bytes, copies});
+        for (spill_rule const& rule : rules_) {
+            spill_run found = runner_.run(limits, rule);
+            if (!best_.events.empty() && !found.is_better_than(best_)) continue;
+            best_ = std::move(found);
+            rule_ = rule;
+        }
+        for (buffer_id b = 0; b != m.of.size(); ++b) {
+            if (m.of[b].may_leave) movable_.push_back(b);
+            for (unsigned char const mark : {spill_runner::held, spill_runner::copied})
+                if (runner_.can_be(b, mark)) choices_.push_back({b, mark});
+        }
+    }
+
+    spill_run improved(std::uint64_t work)
+    {
+        if (movable_.empty() && choices_.empty()) return std::move(best_);
+        work += runner_.work();
+        spill_run now = best_;
+        for (int start = 0; start != starts && runner_.work() < work; ++start) {
+            if (start != 0) {
+                rule_ = rules_[draw(rules_.size())];
+                runner_.forget();
+                now = runner_.run(limits_, rule_);
+            }
+            if (std::exchange(rule_.copies, false)) runner_.mark_all(spill_runner::copied);
+            descend(now, work);
+            if (now.is_better_than(best_)) best_ = now;
+        }
+        return std::move(best_);
+    }
+
+private:
+    struct choice {
+        buffer_id buffer;
+        unsigned char mark;
+    };
+    static constexpr int starts = 8;
+
+    void descend(spill_run& now, std::uint64_t work)
+    {
+        std::size_t const patience = 256 + 8 * movable_.size();
+        list_restored(now);
+        for (std::size_t in_vain = 0; in_vain != patience && runner_.work() < work; ++in_vain) {
+            if (now.cost == 0 && now.excess == 0) return;
+            changed_.clear();
+            for (std::uint32_t i = 1 + draw(2); i-- != 0 && !movable_.empty();) change();
+            choice const* const toggled =
+                draw(2) == 0 && !choices_.empty() ? &choices_[draw(choices_.size())] : nullptr;
+            if (toggled != nullptr) runner_.marks()[toggled->buffer] ^= toggled->mark;
+            spill_run found = runner_.run(limits_, rule_);
+            if (!now.is_better_than(found)) {
+                if (found.is_better_than(now)) in_vain = 0;
+                now = std::move(found);
+                list_restored(now);
+                continue;
+            }
+            if (toggled != nullptr) runner_.marks()[toggled->buffer] ^= toggled->mark;
+            for (std::size_t i = changed_.size(); i-- != 0;)
+                runner_.weights()[changed_[i].first] = changed_[i].second;
+        }
+    }
+    std::uint32_t draw(std::size_t below)
+    {
+        state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+        return static_cast<std::uint32_t>((state_ >> 33) % below);
+    }
+    void change()
+    {
+        bool const grows = draw(2) == 1 && !restored_.empty();
+        std::vector<buffer_id> const& from = grows ? restored_ : movable_;
+        buffer_id const b = from[draw(from.size())];
+        double& weight = runner_.weights()[b];
+        changed_.push_back({b, weight});
+        weight = std::ldexp(weight, static_cast<int>(draw(5) + 1) * (grows ? 1 : -1));
+    }
+    void list_restored(spill_run const& run)
+    {
+        restored_.clear();
+        for (spill_event const& e : run.events)
+            if (e.kind == spilled_program::kind::rematerialize ||
+                e.kind == spilled_program::kind::copied_back)
+                restored_.push_back(e.buffer);
+    }
+
+    spill_runner runner_;
+    table<pool_id, byte_count> const& limits_;
+    std::vector<spill_rule> rules_;
+    spill_rule rule_;
+    spill_run best_;
+    std::vector<buffer_id> movable_, restored_;
+    std::vector<choice> choices_;
+    std::vector<std::pair<buffer_id, double>> changed_; // with the weight before
+    std::uint64_t state_ = 1;
+};
+
+SUBLET_DECL spill_run whole_run(spill_model const& m)
+{
+    spill_run run;
+    for (position_id at = 0; at != m.end(); ++at)
+        run.events.push_back({spilled_program::kind::original, at, at, no_buffer});
+    return run;
+}
+
+SUBLET_DECL spill_run find_spills(spill_model const& m, table<pool_id, byte_count> const& limits, effort work)
+{
+    return spill_search(m, limits).improved(work.of(20'000'000));
+}
+
+} // namespace sublet::detail
