@@ -75,6 +75,11 @@ struct memory_advice : planned_memory {
 /// Throws:     as plan_memory().
 [[nodiscard]] memory_advice advise_memory(snapshot const& p, plan_options const& options,
                                           advice_options const& how = {});
+/// The same within each of these limits of pool 0, in bytes: what memory costs. A lower limit never costs less
+/// than a higher one. The program is read once.
+[[nodiscard]] std::vector<memory_advice> advise_memory(snapshot const& p, plan_options const& options,
+                                                       std::vector<byte_count> const& limits,
+                                                       advice_options const& how = {});
 /// The same for a listing: the result is asked with handles. Suggestions have its ids.
 template <detail::listed L>
 [[nodiscard]] auto advise_memory(L const& list, advice_options const& how = {})

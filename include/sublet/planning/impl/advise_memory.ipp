@@ -74,58 +74,121 @@ inline std::vector<memory_advice::suggestion> suggestions_of(spill_model const& 
     return suggestions;
 }
 
-} // namespace detail
+/// What the advice within any limits has in common.
+class memory_adviser {
+public:
+    memory_adviser(snapshot const& p, plan_options const& options, advice_options const& how)
+        : p_(p), options_(options), model_(p, options, how), before_(live_peaks(p, options, model_.pools)),
+          least_(least_loads(p, model_.steps, model_.buffers, staying_buffers(p, model_.buffers, how)))
+    {
+    }
 
-SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& given,
-                                        advice_options const& wanted)
-{
-    detail::expect_one_program(given, "advise_memory");
-    auto const asked = detail::with_said_views(p, detail::tabulated_options(given, p.values()));
-    plan_options const& options = *asked;
-    detail::asked_options asked_advice(wanted, p.values(), &advice_options::movable);
-    asked_advice.ask(&advice_options::step_cost, p.steps());
-    advice_options const& how = *asked_advice;
-    memory_advice advice{plan_memory(p, options), {}, {}, 0, {}, options};
-    if (!advice && advice.error().what != fault::over_capacity) return advice;
+    /// `whole` is the plan of the program within these limits.
+    memory_advice within(planned_memory whole, table<pool_id, pool_limits> const& pools) const
+    {
+        plan_options options = options_;
+        options.pools = pools;
+        memory_advice advice{std::move(whole), {}, {}, 0, {}, options};
+        if (advice) apply(whole_run(model_), options, advice);
+        auto const capacity_of = [&](pool_id pool) {
+            return pool < pools.size() ? pools[pool].capacity : no_limit;
+        };
+        table<pool_id, byte_count> limits;
+        for (pool_id pool = 0; pool != model_.pools; ++pool)
+            limits.push_back(larger(capacity_of(pool), least_[pool].bytes));
+        for (int round = 0; !advice && round != 8; ++round) {
+            spill_run const run = find_spills(model_, limits, options.effort);
+            bool const is_found = !run.events.empty();
+            apply(is_found ? run : whole_run(model_), options, advice);
+            if (!is_found || advice || advice.error().what != fault::over_capacity || run.excess != 0) break;
+            for (pool_id pool = 0; pool != model_.pools; ++pool) {
+                byte_count const height =
+                    pool < advice.plan.arena_bytes.size() ? advice.plan.arena_bytes[pool] : 0;
+                if (height > capacity_of(pool))
+                    limits[pool] -= smaller(limits[pool], height - capacity_of(pool));
+            }
+        }
+        auto const after = live_peaks(advice.spilled.program, advice.options, model_.pools);
+        for (pool_id pool = 0; pool != model_.pools; ++pool) {
+            auto const [bytes, at] = least_[pool];
+            bool const has_step = bytes != 0 && at < model_.end();
+            advice.pools.push_back(
+                {before_[pool], after[pool], bytes, has_step ? model_.steps[at] : no_step});
+        }
+        advice.pools.resize(advice.plan.arena_bytes.size()); // some pools have unplanned values only
+        return advice;
+    }
 
-    detail::spill_model const model(p, options, how);
-    auto const apply = [&](detail::spill_run const& run) {
-        advice.suggestions = detail::suggestions_of(model, run);
+private:
+    void apply(spill_run const& run, plan_options const& options, memory_advice& advice) const
+    {
+        advice.suggestions = suggestions_of(model_, run);
         advice.cost = run.cost;
-        advice.spilled = detail::insert_spills(p, model, options, run);
+        advice.spilled = insert_spills(p_, model_, options, run);
         advice.options = advice.spilled.options(options);
         static_cast<planned_memory&>(advice) = plan_memory(advice.spilled.program, advice.options);
-    };
-    auto const least = detail::least_loads(p, model.steps, model.buffers,
-                                           detail::staying_buffers(p, model.buffers, how));
-    auto const before = detail::live_peaks(p, options, model.pools);
-    table<pool_id, byte_count> limits;
-    for (pool_id pool = 0; pool != model.pools; ++pool) {
-        byte_count const asked_for = pool < options.pools.size() ? options.pools[pool].capacity : no_limit;
-        limits.push_back(detail::larger(asked_for, least[pool].bytes));
     }
-    bool const fits = bool(advice);
-    if (fits) apply(detail::whole_run(model));
-    for (int round = 0; !advice && round != 8; ++round) {
-        detail::spill_run const run = detail::find_spills(model, limits, options.effort);
-        bool const is_found = !run.events.empty();
-        apply(is_found ? run : detail::whole_run(model));
-        if (!is_found || advice || advice.error().what != fault::over_capacity || run.excess != 0) break;
-        for (pool_id pool = 0; pool != model.pools; ++pool) {
-            byte_count const height =
-                pool < advice.plan.arena_bytes.size() ? advice.plan.arena_bytes[pool] : 0;
-            byte_count const capacity = pool < options.pools.size() ? options.pools[pool].capacity : no_limit;
-            if (height > capacity) limits[pool] -= detail::smaller(limits[pool], height - capacity);
+
+    snapshot const& p_;
+    plan_options const& options_;
+    spill_model model_;
+    table<pool_id, byte_count> before_;
+    table<pool_id, lowest_load> least_;
+};
+
+/// The advice for each of the limits, for each of which `pools` has the capacities.
+inline std::vector<memory_advice> advice_within(snapshot const& p, plan_options const& given,
+                                                advice_options const& wanted,
+                                                std::vector<table<pool_id, pool_limits>> const& limits)
+{
+    expect_one_program(given, "advise_memory");
+    auto const asked = with_said_views(p, tabulated_options(given, p.values()));
+    asked_options asked_advice(wanted, p.values(), &advice_options::movable);
+    asked_advice.ask(&advice_options::step_cost, p.steps());
+    std::vector<memory_adviser> adviser; // one, where some limit is too low
+    std::vector<memory_advice> result;
+    for (table<pool_id, pool_limits> const& pools : limits) {
+        plan_options options = *asked;
+        options.pools = pools;
+        planned_memory whole = plan_memory(p, options);
+        if (!whole && whole.error().what != fault::over_capacity) {
+            result.push_back({std::move(whole), {}, {}, 0, {}, options});
+            continue;
         }
+        if (adviser.empty()) adviser.emplace_back(p, *asked, *asked_advice);
+        result.push_back(adviser.front().within(std::move(whole), pools));
     }
-    auto const after = detail::live_peaks(advice.spilled.program, advice.options, model.pools);
-    for (pool_id pool = 0; pool != model.pools; ++pool) {
-        auto const [bytes, at] = least[pool];
-        bool const has_step = bytes != 0 && at < model.end();
-        advice.pools.push_back({before[pool], after[pool], bytes, has_step ? model.steps[at] : no_step});
+    return result;
+}
+
+} // namespace detail
+
+SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& options,
+                                        advice_options const& how)
+{
+    return std::move(detail::advice_within(p, options, how, {options.pools}).front());
+}
+
+SUBLET_DECL std::vector<memory_advice> advise_memory(snapshot const& p, plan_options const& options,
+                                                     std::vector<byte_count> const& limits,
+                                                     advice_options const& how)
+{
+    std::vector<table<pool_id, pool_limits>> pools(limits.size(), options.pools);
+    for (std::size_t i = 0; i != limits.size(); ++i) {
+        pools[i].resize(detail::larger(pools[i].size(), std::size_t{1}));
+        pools[i].front().capacity = limits[i];
     }
-    advice.pools.resize(advice.plan.arena_bytes.size()); // some pools have unplanned values only
-    return advice;
+    std::vector<memory_advice> result = detail::advice_within(p, options, how, pools);
+    // A search may find less cost within a lower limit: what is within that is within a higher one, too.
+    for (memory_advice& advice : result)
+        for (std::size_t i = 0; i != result.size(); ++i) {
+            bool const is_within = result[i] && result[i].bytes() <= advice.options.pools.front().capacity;
+            if (!is_within || (advice && advice.cost <= result[i].cost)) continue;
+            table<pool_id, pool_limits> own = advice.options.pools;
+            advice = result[i];
+            advice.options.pools = std::move(own);
+        }
+    return result;
 }
 
 } // namespace sublet
