@@ -77,7 +77,7 @@ struct memory_advice : planned_memory {
                                           advice_options const& how = {});
 /// The same within each of these limits of pool 0, in bytes: what memory costs. A lower limit never costs less
 /// than a higher one. The program is read once.
-[[nodiscard]] std::vector<memory_advice> advise_memory(snapshot const& p, plan_options const& options,
+[[nodiscard]] std::vector<memory_advice> advise_limits(snapshot const& p, plan_options const& options,
                                                        std::vector<byte_count> const& limits,
                                                        advice_options const& how = {});
 /// The same for a listing: the result is asked with handles. Suggestions have its ids.

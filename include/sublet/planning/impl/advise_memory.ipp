@@ -169,7 +169,7 @@ SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& o
     return std::move(detail::advice_within(p, options, how, {options.pools}).front());
 }
 
-SUBLET_DECL std::vector<memory_advice> advise_memory(snapshot const& p, plan_options const& options,
+SUBLET_DECL std::vector<memory_advice> advise_limits(snapshot const& p, plan_options const& options,
                                                      std::vector<byte_count> const& limits,
                                                      advice_options const& how)
 {

@@ -169,7 +169,7 @@ private:
         }
         for (touch t : p_.touches(m_.steps[at])) {
             if (m_.is_left_out(at, m_.buffers.buffer_of[t.value])) continue;
-            touches_.push_back({t.defines() ? version_made(t.value) : current(t.value), t.kind});
+            touches_.push_back({t.defines() ? version_made(t) : current(t.value), t.kind});
             for (value_id& v : others)
                 if (v == t.value) v = no_value;
         }
@@ -177,13 +177,15 @@ private:
             if (v != no_value) touches_.push_back({current(v), touch::access::view});
     }
     /// Of a step that runs again: the result, or a new value that nothing reads.
-    value_id version_made(value_id v)
+    value_id version_made(touch t)
     {
+        value_id const v = t.value;
         if (value_id const known = listed_version(v); known != no_value) return known;
         value_id const root = m_.buffers.buffers[m_.buffers.buffer_of[v]].root;
         value_id alias = no_value;
         if (v != root) {
             alias = listed_version(root);
+            if (alias == no_value && t.views_what_is_there()) alias = current(root);
             if (alias == no_value) {
                 alias = add_value(root, value_role::intermediate, no_value);
                 made_.push_back({root, alias});

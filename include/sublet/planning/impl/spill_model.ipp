@@ -30,7 +30,8 @@ class spill_modeller {
 public:
     spill_modeller(spill_model& model, snapshot const& p, plan_options const& options,
                    advice_options const& how)
-        : m_(model), p_(p), how_(how), step_cost_(how.step_cost.tabulate(p.steps(), "step_cost"))
+        : m_(model), p_(p), how_(how), step_cost_(how.step_cost.tabulate(p.steps(), "step_cost")),
+          role_(options.role.tabulate(p.values(), "role"))
     {
         m_.steps = steps_in_order(p, options.order);
         m_.buffers = gather_buffers(lifetimes(p, lifetimes_of(options)), options);
@@ -43,6 +44,7 @@ public:
         });
         list_storages();
         list_touches();
+        keep_without_root();
         for (position_id at = 0; at != m_.end(); ++at) list_step(at);
         m_.left_out = rows(left_out_);
         m_.uses = csr_rows<buffer_id, position_id>::gathered(buffers, [&](auto add) {
@@ -76,7 +78,22 @@ private:
         }
         for (value_id v = 0; v != p_.values(); ++v)
             if (!movable[v]) m_.of[m_.buffers.buffer_of[v]].may_leave = false;
-        for (spill_model::storage& its : m_.of) its.may_copy = how_.copies && its.may_leave;
+    }
+    /// A copy and a restored storage have the root: where it begins with a view alone, it stays.
+    void keep_without_root()
+    {
+        table<buffer_id, unsigned char> begins(m_.of.size(), 0);
+        for (buffer_id b = 0; b != m_.of.size(); ++b) {
+            value_id const root = m_.buffers.buffers[b].root;
+            begins[b] = is_given(role_[root]);
+            if (begins[b] != 0 || is_given(m_.buffers.buffers[b].role) || first_touch_[b] == no_position) continue;
+            for (touch t : p_.touches(m_.steps[first_touch_[b]]))
+                if (t.value == root && t.defines()) begins[b] = 1;
+        }
+        for (buffer_id b = 0; b != m_.of.size(); ++b) {
+            m_.of[b].may_leave = m_.of[b].may_leave && begins[b] != 0;
+            m_.of[b].may_copy = how_.copies && m_.of[b].may_leave;
+        }
     }
 
     /// Operands and results of each position, and of the end the outputs.
@@ -154,7 +171,7 @@ private:
             bool const is_there_before = first_touch_[b] != at || is_given(its.role);
             bool const is_updated = is_there_before && is_listed(writes, at);
             if (makes_results_only && is_updated && !its.is_planned()) {
-                left_out_.push_back({at, b});
+                if (left_out_.empty() || left_out_.back() != std::pair{at, b}) left_out_.push_back({at, b});
             } else if (t.writes()) {
                 bool const is_plain = its.pinned == no_offset && (its.is_planned() || its.size == 0) &&
                                       its.eligible && !is_there_before;
@@ -194,6 +211,7 @@ private:
     snapshot const& p_;
     advice_options const& how_;
     table<step_id, byte_count> step_cost_;
+    table<value_id, value_role> role_;
     csr_rows<buffer_id, position_id> writes_;
     table<buffer_id, position_id> first_touch_;
     table<position_id, unsigned char> makes_again_; // the step may run again
