@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Four layers, forward and backward: every activation stays live until its gradient. With 160 KiB, less than
 // the plan needs, the library selects activations to copy out and back or to recompute, and plans the program
-// with these spills. Prints the spills, each with the bytes that it saves, and the steps.
+// with these spills. Prints the spills and the steps, and what each of three limits costs.
 
 #include <sublet/sublet.hpp>
 
@@ -53,13 +53,12 @@ int main()
     std::cout << "without a limit: " << sublet::plan_memory(network, options).report() << "\n\n";
 
     options.pools = {{.capacity = 160 * 1024}};
-    auto const advice = sublet::advise_memory(network, options, {.remat_cost = 16 * 1024});
+    auto const advice = sublet::advise_memory(network, options, {.step_cost = 16 * 1024});
     for (auto const& s : advice.suggestions) {
         std::cout << tensors[s.value].name << ": spilled after " << operations[s.after].name << ", ";
         if (s.remat_step == sublet::no_step) std::cout << "copied back";
         else std::cout << "recomputed by " << operations[s.remat_step].name;
-        std::cout << " before " << operations[s.before].name << "; saves " << s.saved / 1024
-                  << " KiB at the peak\n";
+        std::cout << " before " << operations[s.before].name << "; " << s.bytes / 1024 << " KiB\n";
     }
     std::cout << "\nwith them: " << advice.report() << "\n\n";
     auto const& spilled = advice.spilled;

@@ -9,15 +9,21 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <queue>
 #include <utility>
 
 namespace sublet::detail {
 
+enum class restoring : std::uint8_t {
+    by_either, ///< by what costs less at the time
+    by_copies, ///< nothing runs again that may be copied
+    by_steps   ///< nothing is copied that may be made again
+};
+
 /// What leaves first.
 struct spill_rule {
     double bytes = 1, distance = 1; ///< exponents
-    bool caps_bytes = false;        ///< no more bytes count than are wanted
-    bool copies = false;            ///< nothing runs again that may be copied
+    restoring restores = restoring::by_either;
 };
 
 class spill_runner {
@@ -71,8 +77,12 @@ public:
         last_event_.assign(buffers, 0);
         used_.assign(m_.pools, 0);
         copies_out_.clear();
-        there_.assign(m_.pools, {});
-        place_.assign(buffers, 0);
+        candidates_.assign(m_.pools, {});
+        listed_.assign(buffers, 0);
+        size_.clear();
+        for (spill_model::storage const& its : m_.of)
+            size_.push_back(power(static_cast<double>(its.size), rule.bytes));
+        std::uint64_t const most_work = work_ + 2'000'000 + 256 * m_.steps.size();
         now_ = 0;
         frames_.clear();
         locked_.clear();
@@ -85,12 +95,13 @@ public:
             now_ = at;
             frames_.push_back({at, true, no_buffer, locked_.size()});
             while (!frames_.empty())
-                if (!go_on() || result_.events.size() > most_events()) return {{}, {}, no_limit, no_limit};
+                if (!go_on() || work_ > most_work) return {{}, {}, no_limit, no_limit};
             ++work_;
             if (at != 0) continue;
             for (buffer_id b : m_.given) {
                 --locks_[b];
                 free_if_dead(b);
+                if (is_there_[b] != 0) list_candidate(b);
             }
         }
         merge_copies_out();
@@ -105,26 +116,17 @@ private:
         std::size_t first_lock; ///< of its operands, in locked_
     };
 
-    /// Where more steps run again, no more memory is won.
-    [[nodiscard]] std::size_t most_events() const { return 64 * (m_.steps.size() + 1); }
-
     // --- what is there ---
 
     void enter(buffer_id b)
     {
         is_there_[b] = 1;
-        auto& list = there_[m_.of[b].pool];
-        place_[b] = list.size();
-        list.push_back(b);
         used_[m_.of[b].pool] += m_.of[b].size;
+        list_candidate(b);
     }
     void leave(buffer_id b)
     {
         is_there_[b] = 0;
-        auto& list = there_[m_.of[b].pool];
-        list[place_[b]] = list.back();
-        place_[list.back()] = place_[b];
-        list.pop_back();
         used_[m_.of[b].pool] -= m_.of[b].size;
     }
     /// What is there of the operands of the step on top does not leave.
@@ -228,47 +230,85 @@ private:
         }
         return sum;
     }
-    [[nodiscard]] bool copies(buffer_id b) const { return rule_.copies || (marks_[b] & copied) != 0; }
+    struct candidate {
+        double score; ///< it may have grown since
+        buffer_id buffer;
+        bool operator<(candidate const& other) const // the lowest on top
+        {
+            return score != other.score ? other.score < score : other.buffer < buffer;
+        }
+    };
+    /// Its score has to be found anew.
+    void list_candidate(buffer_id b)
+    {
+        listed_[b] = 0;
+        candidates_[m_.of[b].pool].push({0, b});
+    }
+    struct departure {
+        double score = -1; ///< negative: it has to stay
+        bool is_copied = false;
+    };
+    /// A score above `most` is not needed exactly.
+    departure departure_of(buffer_id b, double most)
+    {
+        spill_model::storage const& its = m_.of[b];
+        ++work_;
+        bool const is_idle = !is_needed(b); // and held
+        if (!its.may_leave && !is_idle) return {};
+        double const distance = is_idle ? 1.0 : static_cast<double>(next_need(b) - now_ + 1);
+        double const gain = size_[b] * power(distance, rule_.distance) / weight_[b];
+        bool const copies_it =
+            its.may_copy && (rule_.restores == restoring::by_copies || (marks_[b] & copied) != 0);
+        double cost = its.maker != no_position && !copies_it ? cost_again(b, most * gain) : -1;
+        bool is_copied = false;
+        if (its.may_copy && (cost < 0 || rule_.restores != restoring::by_steps)) {
+            double const copy = static_cast<double>(its.copy_cost) * (has_home_[b] != 0 ? 0.5 : 1);
+            is_copied = cost < 0 || copy < cost;
+            if (is_copied) cost = copy;
+        }
+        if (is_idle && cost < 0) cost = static_cast<double>(its.size);
+        if (cost < 0) return {};
+        return {(cost + 1) / gain, is_copied};
+    }
+    static double power(double x, double exponent)
+    {
+        return exponent == 1 ? x : exponent == 0 ? 1 : std::sqrt(x);
+    }
+
+    /// Scores grow: with what leaves, and as the next use comes nearer. So a candidate whose score, found
+    /// anew, is not above that of the next one is the lowest.
     bool make_room(pool_id pool, byte_count bytes)
     {
+        auto& open = candidates_[pool];
         while (bytes > limits_[pool] || used_[pool] > limits_[pool] - bytes) {
-            byte_count const wanted = used_[pool] + bytes - limits_[pool];
+            ++round_;
+            passed_.clear();
             buffer_id best = no_buffer;
-            double best_score = 0;
-            bool best_is_copied = false;
-            for (buffer_id b : there_[pool]) {
-                spill_model::storage const& its = m_.of[b];
-                ++work_;
-                bool const is_idle = !is_needed(b); // and held
-                if (locks_[b] != 0 || (!its.may_leave && !is_idle)) continue;
-                auto const size =
-                    static_cast<double>(rule_.caps_bytes ? smaller(its.size, wanted) : its.size);
-                auto const distance = is_idle ? 1.0 : static_cast<double>(next_need(b) - now_ + 1);
-                double const gain = std::pow(size, rule_.bytes) * std::pow(distance, rule_.distance) / weight_[b];
-                double const most = best == no_buffer ? 1e300 : best_score * gain;
-                bool const is_remade = its.maker != no_position && !(its.may_copy && copies(b));
-                double cost = is_remade ? cost_again(b, most) : -1;
-                bool is_copied = false;
-                if (its.may_copy) {
-                    double const copy =
-                        static_cast<double>(its.copy_cost) * (has_home_[b] != 0 ? 0.5 : 1);
-                    if (cost < 0 || copy < cost) {
-                        cost = copy;
-                        is_copied = true;
-                    }
+            departure how;
+            while (!open.empty()) {
+                candidate const next = open.top();
+                if (best != no_buffer && how.score <= next.score) break;
+                open.pop();
+                buffer_id const b = next.buffer;
+                bool const is_current = is_there_[b] != 0 && listed_[b] != round_;
+                if (!is_current) continue;
+                listed_[b] = round_; // others of the same buffer are older
+                if (locks_[b] != 0) continue; // listed again when it is free
+                departure const now = departure_of(b, best == no_buffer ? 1e300 : how.score);
+                if (now.score < 0) {
+                    passed_.push_back({0, b});
+                    continue;
                 }
-                if (is_idle && !is_held(b)) cost = 0;
-                else if (is_idle && cost < 0) cost = static_cast<double>(its.size);
-                if (cost < 0) continue;
-                double const score = (cost + 1) / gain;
-                if (best == no_buffer || score < best_score || (score == best_score && b < best)) {
+                passed_.push_back({now.score, b});
+                if (best == no_buffer || now.score < how.score || (now.score == how.score && b < best)) {
                     best = b;
-                    best_score = score;
-                    best_is_copied = is_copied;
+                    how = now;
                 }
             }
+            for (candidate const& c : passed_)
+                if (c.buffer != best) open.push(c);
             if (best == no_buffer) return false;
-            evict(best, best_is_copied);
+            evict(best, how.is_copied);
         }
         return true;
     }
@@ -375,7 +415,10 @@ private:
         }
         for (std::size_t i = step.first_lock; i != locked_.size(); ++i) --locks_[locked_[i]];
         locked_.resize(step.first_lock);
-        for (buffer_id b : m_.operands[step.at]) free_if_dead(b);
+        for (buffer_id b : m_.operands[step.at]) {
+            free_if_dead(b);
+            if (is_there_[b] != 0) list_candidate(b);
+        }
         if (step.is_original)
             for (buffer_id b : m_.rewritten[step.at]) has_home_[b] = 0;
         for (buffer_id b : made_)
@@ -411,13 +454,15 @@ private:
     table<pool_id, byte_count> limits_, used_, needed_;
     table<buffer_id, double> weight_;
     table<buffer_id, unsigned char> marks_;
-    table<pool_id, std::vector<buffer_id>> there_;
-    table<buffer_id, std::size_t> place_;
+    table<pool_id, std::priority_queue<candidate>> candidates_;
+    table<buffer_id, std::uint64_t> listed_; // the last search that met it
+    table<buffer_id, double> size_;          // to the power of the rule
     table<buffer_id, unsigned char> is_there_, has_home_, is_copied_;
     table<buffer_id, std::uint32_t> locks_, next_use_, last_event_;
     table<buffer_id, position_id> asked_, asked_until_; // by what has left: the first and the last need
     table<buffer_id, std::uint64_t> seen_;
-    std::uint64_t stamp_ = 0, work_ = 0;
+    std::uint64_t stamp_ = 0, work_ = 0, round_ = 0;
+    std::vector<candidate> passed_;
     std::vector<buffer_id> walk_, asking_, made_, locked_;
     std::vector<frame> frames_;
     std::vector<sort_key> copies_out_; // {the event that they follow, 0, buffer}
@@ -433,11 +478,11 @@ public:
     {
         bool may_copy = false;
         for (spill_model::storage const& its : m.of) may_copy = may_copy || its.may_copy;
-        for (bool const copies : {false, true})
+        using enum restoring;
+        for (auto const restores : {by_either, by_copies, by_steps})
             for (double const bytes : {1.0, 0.5, 0.0})
                 for (double const distance : {1.0, 0.5, 0.0})
-                    for (bool const caps_bytes : {false, true})
-                        if (may_copy || !copies) rules_.push_back({bytes, distance, caps_bytes, copies});
+                    if (may_copy || restores == by_either) rules_.push_back({bytes, distance, restores});
         for (spill_rule const& rule : rules_) {
             spill_run found = runner_.run(limits, rule);
             if (!best_.events.empty() && !found.is_better_than(best_)) continue;
@@ -462,7 +507,10 @@ public:
                 runner_.forget();
                 now = runner_.run(limits_, rule_);
             }
-            if (std::exchange(rule_.copies, false)) runner_.mark_all(spill_runner::copied);
+            if (rule_.restores == restoring::by_copies) {
+                rule_.restores = restoring::by_either;
+                runner_.mark_all(spill_runner::copied);
+            }
             descend(now, work);
             if (now.is_better_than(best_)) best_ = now;
         }
