@@ -23,7 +23,8 @@
 /// that has run again, in turn with evicted operands; operands are locked until the step has run.
 ///
 /// Evicted are planned storages of pool 0 that one step writes, which may be run again, as long as that step
-/// gives the same bytes until the last read that may need them: a weight is updated, an operand is gone.
+/// gives the same bytes until the last read that may need them: a weight is updated, an operand is gone. A
+/// step that may run again for its results leaves out its updates of external values, and does not read them.
 /// Views belong to their storage. Storage with no later read in the program stays and may be evicted as any
 /// other, or is evicted at once, or also whenever it was made again: three variants. What cannot be made
 /// again ends with its last read, if nothing evicted needs it. A result is written over an operand that ends
@@ -77,7 +78,8 @@ struct dtr_program {
                 std::vector<byte_count> step_costs)
         : p(program), cost(std::move(step_costs)), bytes(asked.bytes.tabulate(p.values())), root(p.values()),
           offset(p.values(), 0), maker(p.values(), no_step), last(p.values(), 0), reads(p.steps()),
-          makes(p.steps()), members(p.values()), children(p.values()), valid_until(p.steps(), end())
+          makes(p.steps()), left_out(p.steps()), members(p.values()), children(p.values()),
+          valid_until(p.steps(), end())
     {
         find_roots(asked);
         auto const role = asked.role.tabulate(p.values());
@@ -87,23 +89,28 @@ struct dtr_program {
         is_planned.assign(p.values(), 0);
         is_given.assign(p.values(), 0);
         is_output.assign(p.values(), 0);
-        std::vector<unsigned char> is_fixed(p.values(), 0);
+        std::vector<unsigned char> is_fixed(p.values(), 0), is_external(p.values(), 0);
         for (value_id v = 0; v != p.values(); ++v) {
             value_id const r = root[v];
             if (v == r)
                 is_planned[r] =
                     bytes[r] != sublet::no_size && bytes[r] != 0 && pool[r] == 0 && is_eligible[r];
-            if (has_role(role[v], value_role::external)) is_fixed[r] = 1;
+            if (has_role(role[v], value_role::external)) is_fixed[r] = is_external[r] = 1;
             if (has_role(role[v], value_role::input)) is_given[r] = 1;
             if (has_role(role[v], value_role::output)) is_output[r] = 1;
             if (pinned[v] != sublet::no_offset) is_fixed[r] = 1;
         }
         for (value_id v = 0; v != p.values(); ++v)
             if (has_role(role[v], value_role::external)) is_planned[root[v]] = 0;
-        find_makers(is_fixed);
+        find_makers(is_fixed, is_external);
     }
 
     [[nodiscard]] step_id end() const { return static_cast<step_id>(p.steps()); }
+    /// The step does not touch v where it runs again.
+    [[nodiscard]] bool leaves_out(step_id s, value_id v) const
+    {
+        return std::find(left_out[s].begin(), left_out[s].end(), root[v]) != left_out[s].end();
+    }
 
     sublet::snapshot const& p;
     std::vector<byte_count> cost; ///< by step
@@ -116,6 +123,7 @@ struct dtr_program {
     std::vector<unsigned char> is_planned, is_given, is_output;
     // By step, storages of the pool:
     std::vector<ids> reads, makes;
+    std::vector<ids> left_out; ///< external ones that a step updates only where it runs for the first time
     std::vector<ids> members, children; ///< by root: its values; the storages of which a step reads it
     std::vector<step_id> valid_until;   ///< by step: run again before this one it gives the same bytes
 
@@ -149,7 +157,8 @@ private:
         if (std::find(list.begin(), list.end(), v) == list.end()) list.push_back(v);
     }
 
-    void find_makers(std::vector<unsigned char> const& is_fixed)
+    void find_makers(std::vector<unsigned char> const& is_fixed,
+                     std::vector<unsigned char> const& is_external)
     {
         std::vector<ids> touched(p.steps()), written(p.steps());
         std::vector<std::vector<step_id>> writes(p.values()); // by root, ascending
@@ -166,14 +175,16 @@ private:
         for (value_id v = 0; v != p.values(); ++v)
             if (is_output[v]) last[v] = end();
         for (step_id s = 0; s != p.steps(); ++s) {
-            bool may_repeat = p.may_recompute(s);
+            bool may_repeat = p.may_recompute(s) || p.may_recompute_results(s);
             for (value_id r : written[s])
-                may_repeat = may_repeat && !is_fixed[r] && !is_given[r] && writes[r].size() == 1;
+                if (p.may_recompute_results(s) && is_external[r]) left_out[s].push_back(r);
+                else may_repeat = may_repeat && !is_fixed[r] && !is_given[r] && writes[r].size() == 1;
             for (value_id r : touched[s]) {
                 bool const is_made = first[r] == s && !is_given[r];
                 if (is_planned[r]) (is_made ? makes : reads)[s].push_back(r);
                 auto const next = std::upper_bound(writes[r].begin(), writes[r].end(), s);
-                if (next != writes[r].end()) valid_until[s] = std::min(valid_until[s], *next);
+                if (next != writes[r].end() && !leaves_out(s, r))
+                    valid_until[s] = std::min(valid_until[s], *next);
             }
             for (value_id r : written[s])
                 if (may_repeat && is_planned[r] && first[r] == s) maker[r] = s;
@@ -429,7 +440,8 @@ public:
             add_value(v, role[v], f_.root[v] == v ? no_value : f_.root[v]);
         current = origin;
         for (dtr_run const& r : runs) {
-            for (touch const t : f_.p.touches(r.step)) name(r, t);
+            for (touch const t : f_.p.touches(r.step))
+                if (!r.is_again || !f_.leaves_out(r.step, t.value)) name(r, t);
             for (value_id v : remade_views_) touches_.push_back({current[v], touch::access::view});
             remade_views_.clear();
             for (sublet::overwrite const& o : f_.p.overwrites(r.step))
@@ -444,6 +456,7 @@ public:
             for (std::size_t i = s == 0 ? 0 : overwrites_end_[s - 1]; i != overwrites_end_[s]; ++i)
                 sink.may_overwrite(overwrites_[i].in, overwrites_[i].out);
             sink.may_recompute(f_.p.may_recompute(runs[s].step));
+            sink.may_recompute_results(f_.p.may_recompute_results(runs[s].step));
             sink.only_views(f_.p.only_views(runs[s].step));
         });
         std::vector<byte_count> bytes;
@@ -544,24 +557,29 @@ private:
 };
 
 /// What each step of a list reads, and the outputs and what is kept at the end, as numbers: two programs with
-/// the same numbers compute the same. `is_counted(i)`: the reads of the i-th step are listed.
-template <class StepOf, class Counted>
+/// the same numbers compute the same. `is_counted(i)`: the reads of the i-th step are listed. Results do not
+/// depend on what `is_left_out(i, v)` says.
+template <class StepOf, class Counted, class LeftOut>
 std::vector<std::uint64_t> dtr_contents(sublet::snapshot const& p, std::vector<value_id> const& roots,
                                         std::vector<value_id> const& origins,
                                         std::vector<value_id> const& at_end, StepOf step_of,
-                                        Counted is_counted)
+                                        Counted is_counted, LeftOut is_left_out)
 {
     auto mix = [](std::uint64_t a, std::uint64_t b) {
         return (a ^ (b + 0x9e3779b97f4a7c15 + (a << 6) + (a >> 2))) * 0xbf58476d1ce4e5b9;
     };
     std::vector<std::uint64_t> contents(roots.begin(), roots.end()), result; // by root
     for (step_id s = 0; s != p.steps(); ++s) {
-        std::uint64_t read = mix(1, step_of(s));
+        std::uint64_t read = mix(1, step_of(s)), all = read;
+        for (touch const t : p.touches(s)) {
+            if (t.makes() || t.kind == touch::access::view) continue;
+            all = mix(all, contents[roots[t.value]]);
+            if (!is_left_out(s, t.value)) read = mix(read, contents[roots[t.value]]);
+        }
         for (touch const t : p.touches(s))
-            if (!t.makes() && t.kind != touch::access::view) read = mix(read, contents[roots[t.value]]);
-        for (touch const t : p.touches(s))
-            if (t.writes()) contents[roots[t.value]] = mix(read, origins[t.value]);
-        if (is_counted(s)) result.push_back(read);
+            if (t.writes())
+                contents[roots[t.value]] = mix(is_left_out(s, t.value) ? all : read, origins[t.value]);
+        if (is_counted(s)) result.push_back(all);
     }
     for (value_id v : at_end) result.push_back(contents[roots[v]]);
     return result;
@@ -580,11 +598,13 @@ inline void expect_same_contents(dtr_program const& f, dtr_writer const& written
     }
     for (value_id v = 0; v != written.program.values(); ++v)
         roots.push_back(written.alias_of[v] == no_value ? v : written.alias_of[v]);
-    auto const before =
-        dtr_contents(f.p, f.root, same, kept, [](step_id s) { return s; }, [](step_id) { return true; });
+    auto const before = dtr_contents(
+        f.p, f.root, same, kept, [](step_id s) { return s; }, [](step_id) { return true; },
+        [&](step_id s, value_id v) { return f.leaves_out(s, v); });
     auto const after = dtr_contents(
         written.program, roots, written.origin, versions, [&](step_id s) { return runs[s].step; },
-        [&](step_id s) { return !runs[s].is_again; });
+        [&](step_id s) { return !runs[s].is_again; },
+        [&](step_id s, value_id v) { return f.leaves_out(runs[s].step, written.origin[v]); });
     if (before != after) throw std::logic_error("the program with steps run again computes something else");
 }
 

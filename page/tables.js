@@ -165,4 +165,5 @@ function list_tables() {
     add("In place", models.filter(model => model.plan.in_place.length).map(in_place_table));
     add("Hand-offs", models.filter(model => model.plan.handoffs.length).flatMap(handoff_tables));
     if (data.waits_within) add("Waits against " + unit_name, wait_tables(data.waits_within));
+    if (data.cost_within) add("Cost against " + unit_name, cost_tables(data.cost_within));
 }

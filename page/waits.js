@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// A curve of waits over bytes: the fewer bytes the arena has, the more steps wait for storage.
+// Curves over bytes: the fewer bytes the arena has, the more steps wait for storage, or the more steps that run
+// again and copies cost.
 
-function wait_curve(points) {
+function limit_curve(points, label, text_of) {
     const width = 640, height = 200, left = 40, bottom = 24;
     const frame = make("div");
     frame.innerHTML = "<svg class='curve' role='img'></svg>"; // the parser knows its namespace
@@ -14,32 +15,36 @@ function wait_curve(points) {
         return made;
     };
     drawn.setAttribute("viewBox", "0 0 " + width + " " + height);
-    drawn.setAttribute("aria-label", "Hand-offs over the bytes of the arena; the table has the numbers");
+    drawn.setAttribute("aria-label", label + " over the bytes of the arena; the table has the numbers");
     const least = points[0][0], span = Number(points[points.length - 1][0] - least) || 1;
-    const most = Math.max(1, ...points.map(point => point[1]));
+    const most = Math.max(1, ...points.map(point => Number(point[1])));
     const x_of = bytes => left + (width - left - 60) * Number(bytes - least) / span;
-    const y_of = waits => 8 + (height - bottom - 8) * (1 - waits / most);
+    const y_of = paid => 8 + (height - bottom - 8) * (1 - paid / most);
     draw("path", {d: "M" + left + " 8V" + (height - bottom) + "H" + (width - 4)});
-    draw("text", {x: left - 6, y: 14, "text-anchor": "end"}, "" + most);
+    const most_text = most < 1e5 ? "" + most : most.toExponential(1).replace("+", ""); // it has little room
+    draw("text", {x: left - 6, y: 14, "text-anchor": "end"}, most_text);
     draw("text", {x: left - 6, y: height - bottom, "text-anchor": "end"}, "0");
     for (const i of new Set([0, points.length - 1]))
         draw("text", {x: x_of(points[i][0]), y: height - 6, "text-anchor": "middle"}, bytes_text(points[i][0]));
-    draw("polyline", {points: points.map(([bytes, waits]) => x_of(bytes) + "," + y_of(waits)).join(" ")});
-    for (const [bytes, waits] of points) {
-        const dot = draw("circle", {cx: x_of(bytes), cy: y_of(waits), r: 3.5});
+    draw("polyline", {points: points.map(([bytes, paid]) => x_of(bytes) + "," + y_of(Number(paid))).join(" ")});
+    for (const [bytes, paid] of points) {
+        const dot = draw("circle", {cx: x_of(bytes), cy: y_of(Number(paid)), r: 3.5});
         const title = document.createElementNS(name, "title");
-        title.textContent = bytes_text(bytes) + ": " + count_text(waits, "hand-off");
+        title.textContent = bytes_text(bytes) + ": " + text_of(paid);
         dot.append(title);
     }
     return drawn;
 }
-function wait_tables(given) {
-    const points = given.map(([bytes, waits]) => [BigInt(bytes), waits]);
-    points.sort((a, b) => a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : b[1] - a[1]);
+function limit_tables(given, heading, label, text_of) {
+    const points = given.map(numbers => numbers.map(BigInt));
+    const order = (a, b) => a < b ? -1 : a > b ? 1 : 0;
+    points.sort((a, b) => order(a[0], b[0]) || order(b[1], a[1]));
     const least = points[0][0];
-    return [wait_curve(points), table_of("Plans within other limits", [unit_name, "above the least", "hand-offs"],
-                                         [0, 1, 2], points.length, i => {
-        const [bytes, waits] = points[i];
-        return [bytes_text(bytes), percent_text(bytes - least, least), "" + waits];
+    return [limit_curve(points, label, text_of),
+            table_of("Plans within other limits", [unit_name, "above the least", heading], [0, 1, 2], points.length, i => {
+        const [bytes, paid] = points[i];
+        return [bytes_text(bytes), percent_text(bytes - least, least), "" + paid];
     })];
 }
+const wait_tables = given => limit_tables(given, "hand-offs", "Hand-offs", waits => count_text(Number(waits), "hand-off"));
+const cost_tables = given => limit_tables(given, "cost", "Cost", cost => "cost " + cost);

@@ -205,6 +205,7 @@ std::vector<std::string> plan_modes()
         "--align 64 --order best --csv OUT.csv",
         "--capacity 64",
         "--capacity 1000000",
+        "--limits 90%,70%,50%",
         "--dim v0:0=1:8",
         "--dim v0:1=2:64:2 --in-place off --json",
         "--run --json --limit 1000000",
@@ -235,6 +236,26 @@ bool has_range(std::vector<std::string> const& words)
     });
 }
 
+/// Of limits in descending order.
+std::string mistake_in_limits(std::string const& printed)
+{
+    std::istringstream lines(printed);
+    std::string line;
+    std::getline(lines, line);
+    std::uint64_t cost_before = 0;
+    int rows = 0;
+    for (; std::getline(lines, line); ++rows) {
+        std::istringstream row(line);
+        std::uint64_t limit = 0, arena = 0, cost = 0;
+        if (!(row >> limit)) return "prints a row without a limit";
+        if (line.find("none, ") != line.npos) continue;
+        if (!(row >> arena >> cost) || arena > limit) return "prints a plan above its limit";
+        if (cost < cost_before) return "asks less for less memory";
+        cost_before = cost;
+    }
+    return rows == 3 ? "" : "prints another number of limits than asked for";
+}
+
 } // namespace
 
 std::string mistake_in_plan(std::vector<std::string> const& words, outcome const& result,
@@ -261,6 +282,7 @@ std::string mistake_in_plan(std::vector<std::string> const& words, outcome const
                    : "gives no clear advice";
     }
     if (result.status != 0) return "is neither correct nor refused";
+    if (has_option("--limits")) return mistake_in_limits(result.out);
     auto const read = has_option("--json") ? read_json(result.out) : std::optional(read_lines(result.out));
     if (!read) return "prints no JSON object";
     figures reported = *read;

@@ -34,7 +34,7 @@ namespace plan_model {
 inline constexpr char usage[] =
     "usage: plan_model MODEL [--dim NAME=N|LEAST:MOST]... [--value INPUT=N]... [--strict] [--inline]\n"
     "                  [--order WORD|FILE] [--align N] [--in-place WORD]\n"
-    "                  [--capacity BYTES]\n"
+    "                  [--capacity BYTES | --limits LIST [--limits-csv FILE]]\n"
     "                  [--semantics sequential|concurrent\n"
     "                   [--strategy offsets|slots | --handoffs [--workers N] [--waits]]]\n"
     "                  [--html FILE [--before]] [--svg FILE] [--dot FILE] [--csv FILE] [--values FILE]\n"
@@ -84,6 +84,16 @@ inline constexpr char usage[] =
     "  --capacity BYTES   print what to spill to fit this capacity, by copies out and back or by running a\n"
     "                     node again that is known to be a function of its operands; exit status 1 if it\n"
     "                     does not fit even so\n"
+    "  --limits LIST      print what less memory costs, as 90%,80%,50% of the arena or as bytes: of each "
+    "limit\n"
+    "                     the arena, the cost, how many nodes run again, the bytes copied out and back and,\n"
+    "                     if the file has flops, those that are run again in percent of all. The cost of a\n"
+    "                     copied byte is 1, that of a node the bytes that it reads and writes; with flops "
+    "it\n"
+    "                     is a byte for each 400 flops and for each 20 of these bytes. The page of --html\n"
+    "                     draws it\n"
+    "  --limits-csv FILE  write this table, limit,arena,cost,again,copied and with flops flops_percent;\n"
+    "                     without a plan these are empty\n"
     "  --semantics WORD   sequential: one node after the other (default); concurrent: a node may run as\n"
     "                     soon as its operands are computed, and the plan holds for every such order\n"
     "  --strategy WORD    what a concurrent plan assigns: offsets in an arena (default), or slots,\n"
@@ -133,9 +143,11 @@ inline constexpr char usage[] =
     "Weights, constants and inputs of the graph lie outside of the plan. Graphs inside If, Loop and Scan lie "
     "in\n"
     "the same arena: branches share bytes, and what one iteration hands to the next is in place or copied\n"
-    "(copies: of all bindings). With ranges, --semantics concurrent, --order, --capacity or a header it is "
-    "one\n"
-    "step, with an arena of its own inside. Results without a known size are left out (left_out), by name.\n"
+    "(copies: of all bindings). With ranges, --semantics concurrent, --order, --capacity, --limits or a "
+    "header\n"
+    "it is one step, with an arena of its own inside. Results without a known size are left out (left_out), "
+    "by\n"
+    "name.\n"
     "\n"
     "Exit status: 0; 1 if the plan could not be verified, the runs differ, or the capacity is exceeded;\n"
     "2 for bad input or usage.\n";
@@ -172,6 +184,8 @@ struct arguments {
     std::string header, c_header, tflm;                              ///< also file names
     sublet::byte_count alignment = 1;
     sublet::byte_count capacity = 0;  ///< 0: unlimited
+    std::vector<memory_limit> limits; ///< not empty: what they cost is asked for
+    std::string limits_csv;           ///< a file name
     bool in_place = true;
     model_options reading = {.pairs = in_place_pairs::operators};
     std::vector<dimension_range> ranges; ///< not empty: one plan for all of these sizes
@@ -186,6 +200,12 @@ struct arguments {
     bool help = false, version = false;
 
     bool has_header() const { return !header.empty() || !c_header.empty(); }
+    /// Files of one plan other than a page.
+    bool has_files_besides_page() const
+    {
+        return has_header() || !(svg.empty() && dot.empty() && csv.empty() && values.empty() &&
+                                 why_peak.empty() && trace.empty());
+    }
     bool has_files_of_plan() const { return has_header() || has_files_of_shape(); }
     /// Files that only a plan with numbers has.
     bool has_files_of_shape() const
@@ -210,6 +230,25 @@ inline std::uint64_t read_number(std::string const& option, std::string const& n
 inline sublet::byte_count read_byte_count(std::string const& option, std::string const& number)
 {
     return read_number(option, number, "a number of bytes");
+}
+
+/// 90%,80%,1000000.
+///
+/// Throws: input_error.
+inline std::vector<memory_limit> read_limits(std::string const& option, std::string const& list)
+{
+    std::vector<memory_limit> limits;
+    for (std::size_t at = 0; at <= list.size();) {
+        std::size_t const end = std::min(list.find(',', at), list.size());
+        std::string number = list.substr(at, end - at);
+        at = end + 1;
+        bool const is_percent = number.ends_with('%');
+        if (is_percent) number.pop_back();
+        limits.push_back({read_number(option, number, "a list of bytes or of percent, numbers"), is_percent});
+        if (is_percent && limits.back().number > 100)
+            throw input_error("option " + option + " is at most 100%, not " + quoted(number + '%'));
+    }
+    return limits;
 }
 
 /// Throws: input_error.
@@ -393,6 +432,10 @@ inline arguments read_arguments(int count, char const* const* words)
             has_alignment = true;
         } else if (word == "--capacity") {
             args.capacity = read_byte_count(word, operand());
+        } else if (word == "--limits") {
+            args.limits = read_limits(word, operand());
+        } else if (word == "--limits-csv") {
+            args.limits_csv = operand();
         } else if (word == "--limit") {
             args.limit = read_byte_count(word, operand());
             only_with_run = word;
@@ -425,12 +468,18 @@ inline arguments read_arguments(int count, char const* const* words)
         throw input_error(
             "option --capacity prints advice: it does not go with runs, files of one plan, --json, "
             "or --semantics concurrent");
+    if (!args.limits_csv.empty() && args.limits.empty())
+        throw input_error("option --limits-csv is about limits: it needs --limits (see --help)");
+    if (!args.limits.empty() &&
+        (args.concurrent || args.run || args.json || args.capacity != 0 || args.has_files_besides_page()))
+        throw input_error("option --limits prints a table: it does not go with runs, files of one plan (but "
+                          "--html), --json, --capacity or --semantics concurrent");
     expect_single_ranges(args);
-    if (!args.ranges.empty() &&
-        (args.concurrent || args.run || args.capacity != 0 || args.has_files_of_shape()))
+    bool const is_advice = args.capacity != 0 || !args.limits.empty();
+    if (!args.ranges.empty() && (args.concurrent || args.run || is_advice || args.has_files_of_shape()))
         throw input_error(
             "option --dim has a range, which is about every shape: it does not go with runs, files of one "
-            "plan (but --c-header), --capacity or --semantics concurrent");
+            "plan (but --c-header), --capacity, --limits or --semantics concurrent");
     if (args.slots && args.handoffs)
         throw input_error("option --handoffs makes offsets: it does not go with --strategy slots");
     if (args.concurrent && !(args.order.empty() && args.why_peak.empty()))
@@ -443,10 +492,11 @@ inline arguments read_arguments(int count, char const* const* words)
                            : args.slots  ? "--strategy slots"
                                          : "--semantics concurrent"));
     if (!args.tflm.empty()) {
-        if (args.concurrent || !args.ranges.empty() || args.capacity != 0 ||
+        if (args.concurrent || !args.ranges.empty() || is_advice ||
             !(args.order.empty() || args.order == "file"))
-            throw input_error("option --tflm writes one plan for the order of the file: it does not go with "
-                              "ranges of --dim, --capacity, --semantics concurrent or another --order");
+            throw input_error(
+                "option --tflm writes one plan for the order of the file: it does not go with "
+                "ranges of --dim, --capacity, --limits, --semantics concurrent or another --order");
         if (!has_pairs) args.in_place = false;
         args.reading.is_micro = true;
         args.reading.has_views = args.in_place; // otherwise off stops only pairs

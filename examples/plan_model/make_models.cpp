@@ -11,6 +11,7 @@
 #include <fstream>
 #include <initializer_list>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace {
@@ -681,6 +682,19 @@ void write_recomputable()
     model_builder own = read_twice("Expand");
     add_function(own, "ai.onnx", "Expand", "RandomNormalLike");
     save("once_own.onnx", own.bytes());
+
+    // A normalization that updates its running averages, its scale, or an average that it also scales by.
+    for (auto [name, mean, written] : {std::tuple{"again_averages.onnx", "mean", 3},
+                                       {"once_scale.onnx", "mean", 1},
+                                       {"once_average.onnx", "scale", 3}}) {
+        model_builder trains = read_twice("native_batch_norm", "aten");
+        for (char const* one : {"scale", "mean", "variance"})
+            store(trains, one, {1}, onnx::TensorProto::FLOAT, std::string(4, '\0'));
+        auto& normalize = *trains.graph().mutable_node(0);
+        for (char const* read : {"scale", "", mean, "variance"}) normalize.add_input(read);
+        add_ints(normalize, "writes_input", {written, 4});
+        save(name, trains.bytes());
+    }
 
     // Dropout, by its third input: an initializer that is false, or only the default of a graph input.
     for (bool is_input : {false, true}) {

@@ -34,7 +34,8 @@ struct operation {
     std::vector<sublet::value_id> mutated;      ///< inputs that are also written
     std::vector<sublet::value_id> overwritable; ///< inputs that the first output may overwrite
     sublet::byte_count flops = 0;               ///< 0: unknown
-    bool may_recompute = false;       ///< it is known to be a function of its inputs, without other effects
+    bool may_recompute = false;         ///< it is known to be a function of its inputs, without other effects
+    bool may_recompute_results = false; ///< it is one of those that it does not write: these it may leave out
     std::vector<network_body> bodies; ///< graphs inside that are planned; adjacent branches are one choice
     std::vector<sublet::value_id> read_before = {}; ///< operands that it reads before the bodies run
     bool is_border = false; ///< no node: it begins or ends an iteration of a body
@@ -104,6 +105,7 @@ inline void add_effects(network const& net, operation const& op, sublet::effect_
     for (auto v : op.mutated) step.write(v);
     for (auto v : op.overwritable) step.may_overwrite(v, op.outputs.front());
     step.may_recompute(op.may_recompute);
+    step.may_recompute_results(op.may_recompute_results);
     step.only_views(); // a reshape reads its shape; writes are in `mutated`
 }
 
@@ -141,6 +143,17 @@ struct plan_settings {
     std::vector<sublet::node_id> order = {};
     bool concurrent = false, slots = false, handoffs = false;
     std::size_t workers = 0;
+};
+
+/// A limit of the arena: a number of bytes, or of percent of those of the plan without limits.
+struct memory_limit {
+    sublet::byte_count number = 0;
+    bool is_percent = false;
+
+    sublet::byte_count bytes_of(sublet::byte_count whole) const
+    {
+        return is_percent ? whole / 100 * number + whole % 100 * number / 100 : number;
+    }
 };
 
 /// The options refer to the network.

@@ -84,7 +84,7 @@ std::optional<mode_comparison> run_if_asked(arguments const& args, network const
 /// The plan, and beside it, if asked for, the one without what was chosen.
 void write_page(std::ostream& out, arguments const& args, network const& net, plan_settings const& wanted,
                 timed_plan const& timed, std::vector<std::pair<sublet::byte_count, std::size_t>> waits,
-                std::string_view title)
+                std::vector<std::pair<sublet::byte_count, sublet::byte_count>> costs, std::string_view title)
 {
     sublet::snapshot const program = as_program(net);
     sublet::plan_options const options = as_options(net, wanted);
@@ -97,7 +97,8 @@ void write_page(std::ostream& out, arguments const& args, network const& net, pl
                               .title = title,
                               .program = &program,
                               .options = &options,
-                              .waits_within = std::move(waits)};
+                              .waits_within = std::move(waits),
+                              .cost_within = std::move(costs)};
     if (args.before) {
         plan_settings plain = wanted;
         if (wanted.handoffs) plain.handoffs = false, plain.workers = 0;
@@ -287,7 +288,7 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     if (has_bodies(net)) {
         // A header describes one order of steps.
         if (!args.concurrent && (args.order.empty() || args.order == "file") && args.capacity == 0 &&
-            !args.has_header())
+            args.limits.empty() && !args.has_header())
             return run_with_bodies(args, net, wanted, out, err);
         add_scratch(args.model, net, wanted);
     }
@@ -342,7 +343,19 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     }
     std::vector<std::pair<sublet::byte_count, std::size_t>> waits;
     if (args.waits && planned) waits = waits_against_bytes(net, wanted);
-    write_if_asked(args.html, [&](auto& to) { write_page(to, args, net, wanted, timed, waits, title); });
+    std::vector<limit_row> costs;
+    if (!args.limits.empty() && planned)
+        costs = cost_within(net, wanted, planned.report().arena_bytes, args.limits);
+    write_if_asked(args.html, [&](auto& to) {
+        write_page(to, args, net, wanted, timed, waits, cost_curve(planned.report().arena_bytes, costs),
+                   title);
+    });
+    write_if_asked(args.limits_csv, [&](auto& to) { write_limits(to, costs, has_flops(net)); });
+    if (!args.limits.empty()) {
+        if (!args.quiet) print_limits(out, costs, has_flops(net));
+        auto is_verified = [](limit_row const& row) { return row.is_verified; };
+        return timed.is_verified() && std::all_of(costs.begin(), costs.end(), is_verified) ? 0 : 1;
+    }
     auto label_of = [&](auto op) -> auto& { return net.operations[op].label; };
     sublet::slot_plan const slots =
         timed.concurrent ? timed.concurrent->slots : sublet::color(planned.plan.buffers.size(), life_of);

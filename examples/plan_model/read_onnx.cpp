@@ -319,6 +319,7 @@ private:
         if (attribute(node, "may_inplace") == nullptr) add_standard_pairs(node, op);
 
         op.may_recompute = may_recompute(node, standard_.opset(), true);
+        op.may_recompute_results = only_updates_averages(n, op);
         std::vector<std::string> const captured = captured_names(graphs_in(node));
         for (auto const& name : captured) op.inputs.push_back(used_value(name, n));
         if (holds_graphs(node)) add_bodies(n, op);
@@ -561,6 +562,18 @@ private:
             if (!is_inference(*inner, opset, knows_constants)) return false;
         }
         return true;
+    }
+
+    /// A batch normalization in training updates its running averages, and its results do not depend on them.
+    bool only_updates_averages(int n, operation const& op) const
+    {
+        auto const& node = graph_.node(n);
+        bool const is_own = root().may_run_again_.count(function_name(node.domain(), node.op_type())) != 0;
+        if (is_own || node.domain() != "aten" || node.op_type() != "native_batch_norm") return false;
+        auto const written = input_indexes(n, "writes_input");
+        return !written.empty() && std::all_of(written.begin(), written.end(), [&](auto i) {
+            return (i == 3 || i == 4) && std::count(op.inputs.begin(), op.inputs.end(), op.inputs[i]) == 1;
+        });
     }
 
     /// The first output is the first input under another shape or name.

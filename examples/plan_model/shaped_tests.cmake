@@ -77,7 +77,7 @@ refusal(shaped_empty "open_two.onnx --dim batch=5:4" "option --dim has a range o
 refusal(shaped_other "open_two.onnx --dim batch=a:4" "option --dim is NAME=N or INPUT:AXIS=N with a whole number N, not 'batch=a:4'")
 refusal(shaped_other_twice "open_two.onnx --dim batch=1:4 --dim length=batch --dim length=5" "option --dim is given twice for dimension 'length', and one is a range")
 plan_test(joined_fixed "open_unnamed.onnx --dim x:0=5 --dim z:0=x:0" 1 1 1 80 80 80)
-foreach(other "--run" "--csv x.csv" "--capacity 8" "--semantics concurrent" "--header x.hpp")
+foreach(other "--run" "--csv x.csv" "--capacity 8" "--limits 50%" "--semantics concurrent" "--header x.hpp")
   refusal("shaped with ${other}" "open_two.onnx --dim batch=1:4 ${other}" "option --dim has a range, which is about every shape: [^\n]*")
 endforeach()
 

@@ -66,7 +66,7 @@ refusal(tflm_of_three "t_branch.tflite --tflm no.tflm" "t_branch.tflite: has 3 s
 refusal(tflm_far "t_far.tflite --tflm no.tflm" "no.tflm: the offset of tensor 0, 4294967296, does not fit .*")
 refusal(tflm_align "t_chain.tflite --tflm no.tflm --align 24" "option --tflm needs an alignment that is a multiple of 16, not 24")
 refusal(tflm_nowhere "t_chain.tflite --tflm no/folder.tflm" "no/folder.tflm: cannot be written")
-foreach(word "--order best" "--dim x:0=1:4" "--capacity 4" "--semantics concurrent")
+foreach(word "--order best" "--dim x:0=1:4" "--capacity 4" "--limits 50%" "--semantics concurrent")
   string(MAKE_C_IDENTIFIER "tflm_with${word}" name)
   refusal(${name} "t_chain.tflite --tflm no.tflm ${word}" "option --tflm writes one plan for the order of the file: .*")
 endforeach()

@@ -264,6 +264,11 @@ TEST_CASE("with hand-offs, positions are those of an order that keeps them, and 
         data_of(html(planned, sublet::html_options{.waits_within = {{sublet::no_limit, 0}, {128, 7}}}));
     check_json(curve);
     CHECK(member(curve, "waits_within") == "[[\"18446744073709551615\",0],[128,7]");
+    CHECK(curve.find("cost_within") == std::string::npos);
+    auto const costs =
+        data_of(html(planned, sublet::html_options{.cost_within = {{64, sublet::no_limit}, {128, 7}}}));
+    check_json(costs);
+    CHECK(member(costs, "cost_within") == "[[64,\"18446744073709551615\"],[128,7]");
     CHECK(member(data, "first") == "[2,3,0,1]");
     CHECK(member(data, "last") == "[4,4,2,2]");
     planned.critical_path_with = 5; // by other durations

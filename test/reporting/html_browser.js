@@ -313,7 +313,7 @@ function test_tables() {
         const path = found.filter(table => table.caption.textContent.startsWith("The critical path"));
         check(path.length === 1, "the critical path is not listed");
     }
-    const curve = document.querySelector("svg.curve"), points = data.waits_within;
+    const curve = document.querySelector("svg.curve"), points = data.waits_within || data.cost_within;
     check((curve !== null) === (points !== undefined), "there is no curve, or one of nothing");
     if (curve) {
         const dots = [...curve.querySelectorAll("circle")], number = (dot, name) => Number(dot.getAttribute(name));
@@ -322,9 +322,11 @@ function test_tables() {
             check(number(dots[i - 1], "cx") <= number(dots[i], "cx"), "the curve goes back to fewer bytes");
         const lowest = dots.reduce((a, b) => number(a, "cy") < number(b, "cy") ? a : b);
         const most = Math.max(...points.map(point => point[1]));
-        check(lowest.textContent.endsWith(": " + most + (most === 1 ? " hand-off" : " hand-offs")),
-              "the most hand-offs are not on top");
+        const text = data.cost_within ? ": cost " + most : ": " + most + (most === 1 ? " hand-off" : " hand-offs");
+        check(lowest.textContent.endsWith(text), "the most hand-offs, or the most cost, is not on top");
     }
+    check((data.title === "Costs") === (data.cost_within !== undefined && data.cost_within.length > 2),
+          "there is no curve of costs");
     check((data.title === "Hand-offs") === (plan.handoffs.length !== 0), "there are no hand-offs");
     check(data.title !== "Holes" || new Set(plan.root).size < rows, "there are no holes");
     if (is_two) check(element("tables").textContent.includes("written over an operand"), "no in-place results are listed");

@@ -3,10 +3,11 @@
 // html_pages FOLDER: writes the pages that html_browser.js tests, of random programs: plans of 100, 2000 and
 // 20000 buffers in several pools, two plans with in-place results, one with hand-offs, one with holes in live
 // ranges, one with each reason of an offset, one with names and sizes that are hard to hold, one with
-// long names, and one of rounds.
+// long names, one of rounds, and one with the cost of less memory.
 
 #include "../random_source.hpp"
 
+#include <sublet/advise_memory.hpp>
 #include <sublet/core/internal/placement_outcome.hpp>
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
@@ -234,6 +235,30 @@ void write_page_of_rounds(std::string const& file)
                        {.names = names, .title = "Rounds", .program = &program, .options = &options});
 }
 
+/// Layers forward and backward, within nine tenths of their bytes and less.
+void write_page_with_costs(std::string const& file)
+{
+    std::size_t const layers = 12;
+    auto const program = sublet::sequence(2 * layers, 2 * layers, [](auto s, sublet::effect_sink& step) {
+        if (s != 0) step.use(s - 1);
+        if (s >= layers) step.use(2 * layers - 1 - s);
+        step.def(+s);
+        step.may_recompute();
+    });
+    sublet::plan_options const options{.bytes = [](auto v) { return 64 + 16 * (v % 3); }};
+    auto const planned = sublet::plan_memory(program, options);
+    sublet::byte_count const whole = planned.bytes();
+    std::vector<std::pair<sublet::byte_count, sublet::byte_count>> costs{{whole, 0}};
+    std::vector<sublet::byte_count> const limits{whole / 2, whole / 10 * 9, whole / 10 * 7};
+    for (sublet::memory_advice const& advice : sublet::advise_memory(program, options, limits))
+        if (advice) costs.emplace_back(advice.bytes(), advice.cost);
+    auto name_of = [](auto v) { return "value " + std::to_string(v); };
+    std::ofstream out(file, std::ios::binary);
+    sublet::write_html(
+        out, planned,
+        {.names = name_of, .title = "Costs", .program = &program, .options = &options, .cost_within = costs});
+}
+
 } // namespace
 
 int main(int count, char** words)
@@ -253,6 +278,7 @@ int main(int count, char** words)
     write_hostile_page(folder + "/hostile.html");
     write_page_of_long_names(folder + "/long_names.html");
     write_page_of_rounds(folder + "/rounds.html");
+    write_page_with_costs(folder + "/costs.html");
     std::ofstream empty(folder + "/empty.html", std::ios::binary);
     sublet::write_html(empty, sublet::memory_plan{});
     return 0;

@@ -400,6 +400,14 @@ SUBLET_DECL std::vector<char> html_page::text() const
             json.number(options_.waits_within[i].first);
             out << ',' << options_.waits_within[i].second << ']';
         });
+    if (!options_.cost_within.empty())
+        json.list("cost_within", options_.cost_within.size(), [&](std::size_t i) {
+            out << '[';
+            json.number(options_.cost_within[i].first);
+            out << ',';
+            json.number(options_.cost_within[i].second);
+            out << ']';
+        });
     json.list("kinds", kinds_.kinds.size(), [&](std::size_t i) { json.text(kinds_.name_of(i)); });
     json.name("plans");
     out << '[';
