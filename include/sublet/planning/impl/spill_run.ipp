@@ -60,7 +60,9 @@ public:
     /// Of all runs together.
     [[nodiscard]] std::uint64_t work() const { return work_; }
 
-    spill_run run(table<pool_id, byte_count> const& limits, spill_rule const& rule)
+    /// Nothing that is worse than `known`, if there is such a run: then it has no events.
+    spill_run run(table<pool_id, byte_count> const& limits, spill_rule const& rule,
+                  spill_run const* known = nullptr)
     {
         rule_ = rule;
         limits_ = limits;
@@ -95,7 +97,8 @@ public:
             now_ = at;
             frames_.push_back({at, true, no_buffer, locked_.size()});
             while (!frames_.empty())
-                if (!go_on() || work_ > most_work) return {{}, {}, no_limit, no_limit};
+                if (!go_on() || work_ > most_work || (known != nullptr && known->is_better_than(result_)))
+                    return {{}, {}, no_limit, no_limit};
             ++work_;
             if (at != 0) continue;
             for (buffer_id b : m_.given) {
@@ -485,10 +488,12 @@ public:
                     if (may_copy || restores == by_either) rules_.push_back({bytes, distance, restores});
         for (spill_rule const& rule : rules_) {
             spill_run found = runner_.run(limits, rule);
-            if (!best_.events.empty() && !found.is_better_than(best_)) continue;
-            best_ = std::move(found);
-            rule_ = rule;
+            if (begins_.empty() || rule.restores != begins_.back().rule.restores) begins_.push_back({rule, {}});
+            begin& its = begins_.back();
+            if (its.run.events.empty() || found.is_better_than(its.run)) its = {rule, std::move(found)};
         }
+        for (std::size_t i = 1; i < begins_.size(); ++i)
+            if (begins_[i].run.is_better_than(begins_[0].run)) std::swap(begins_[0], begins_[i]);
         for (buffer_id b = 0; b != m.of.size(); ++b) {
             if (m.of[b].may_leave) movable_.push_back(b);
             for (unsigned char const mark : {spill_runner::held, spill_runner::copied})
@@ -498,21 +503,17 @@ public:
 
     spill_run improved(std::uint64_t work)
     {
+        best_ = begins_[0].run;
         if (movable_.empty() && choices_.empty()) return std::move(best_);
         work += runner_.work();
-        spill_run now = best_;
-        for (int start = 0; start != starts && runner_.work() < work; ++start) {
-            if (start != 0) {
-                rule_ = rules_[draw(rules_.size())];
-                runner_.forget();
-                now = runner_.run(limits_, rule_);
-            }
-            if (rule_.restores == restoring::by_copies) {
-                rule_.restores = restoring::by_either;
-                runner_.mark_all(spill_runner::copied);
-            }
-            descend(now, work);
-            if (now.is_better_than(best_)) best_ = now;
+        for (std::size_t start = 0; start != starts && runner_.work() < work; ++start) {
+            runner_.forget();
+            bool const is_known = start < begins_.size();
+            rule_ = is_known ? begins_[start].rule : rules_[draw(rules_.size())];
+            spill_run now = is_known ? std::move(begins_[start].run) : runner_.run(limits_, rule_);
+            if (rule_.restores == restoring::by_copies) runner_.mark_all(spill_runner::copied);
+            if (!now.events.empty()) descend(now, work);
+            if (now.is_better_than(best_)) best_ = std::move(now);
         }
         return std::move(best_);
     }
@@ -522,7 +523,11 @@ private:
         buffer_id buffer;
         unsigned char mark;
     };
-    static constexpr int starts = 8;
+    struct begin { // the best of the rules that restore in one way
+        spill_rule rule;
+        spill_run run;
+    };
+    static constexpr std::size_t starts = 8;
 
     void descend(spill_run& now, std::uint64_t work)
     {
@@ -535,7 +540,7 @@ private:
             choice const* const toggled =
                 draw(2) == 0 && !choices_.empty() ? &choices_[draw(choices_.size())] : nullptr;
             if (toggled != nullptr) runner_.marks()[toggled->buffer] ^= toggled->mark;
-            spill_run found = runner_.run(limits_, rule_);
+            spill_run found = runner_.run(limits_, rule_, &now);
             if (!now.is_better_than(found)) {
                 if (found.is_better_than(now)) in_vain = 0;
                 now = std::move(found);
@@ -573,6 +578,7 @@ private:
     spill_runner runner_;
     table<pool_id, byte_count> const& limits_;
     std::vector<spill_rule> rules_;
+    std::vector<begin> begins_; // the best of all first
     spill_rule rule_;
     spill_run best_;
     std::vector<buffer_id> movable_, restored_;
