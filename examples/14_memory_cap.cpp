@@ -75,5 +75,10 @@ int main()
         case sublet::spilled_program::kind::copied_back: std::cout << "  copy back: " << first << '\n'; break;
         }
     }
+    std::cout << "\nwithin     cost\n";
+    std::vector<sublet::byte_count> const limits{240 * 1024, 200 * 1024, 160 * 1024, 128 * 1024};
+    for (auto const& within : sublet::advise_limits(network, options, limits, {.step_cost = 16 * 1024}))
+        std::cout << within.options.pools[0].capacity / 1024 << " KiB    "
+                  << (within ? std::to_string(within.cost) : "no plan") << '\n';
     return advice ? 0 : 1;
 }

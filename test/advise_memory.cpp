@@ -12,6 +12,7 @@
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/plan_memory.hpp>
+#include <sublet/planning/detail/find_spills.hpp>
 #include <sublet/planning/detail/insert_spills.hpp>
 #include <sublet/planning/detail/spill_model.hpp>
 #include <sublet/planning/detail/spill_run.hpp>

@@ -70,7 +70,7 @@ struct memory_advice : planned_memory {
 ///             peak that was reached and `least`, below which no spills lead; if because of the order, there
 ///             are no suggestions.
 /// Complexity: up to nine times that of plan_memory(), and up to eight times that of a search for runs within
-///             the capacities (planning/detail/spill_run.hpp): once for the program, then with lower
+///             the capacities (planning/detail/find_spills.hpp): once for the program, then with lower
 ///             capacities until alignment and fragmentation fit, too. `options.effort` bounds both.
 /// Throws:     as plan_memory().
 [[nodiscard]] memory_advice advise_memory(snapshot const& p, plan_options const& options,

@@ -12,7 +12,7 @@
 ///         if (o.is_view) step.view(o.output, o.base, o.offset, {.bytes = o.output->size});
 ///         else step.make(o.output, {.bytes = o.output->size, .alignment = 64});
 ///         if (o.writes != nullptr) step.write(o.writes); // bytes that are there: all or a part of the cache
-///         step.may_recompute(o.is_a_function_of_its_inputs); // only if it says so can it run again
+///         step.may_recompute(o.is_a_function_of_its_inputs); // so it can run again
 ///     }
 ///     auto const planned = sublet::plan_memory(list);
 ///     for (auto [t, pool, offset] : planned) place(t, pool, offset);
@@ -137,22 +137,15 @@ public:
         }
         /// The step is a function of what it reads, without other effects: advise_memory() may run it again.
         /// Without this call, or if `is_so` is false, it runs once.
-        step_ref& may_recompute(bool is_so = true)
-        {
-            return say_if(is_so, "may_recompute", detail::effect_record::recomputable);
-        }
-        /// The same for a step that also updates external values, such as running averages: run again, it
-        /// makes its results, which do not depend on these values, and leaves out the updates.
+        step_ref& may_recompute(bool is_so = true) { return say_if(is_so, "may_recompute", said::recomputable); }
+        /// The same, but for updates of external values, which it leaves out when it runs again.
         step_ref& may_recompute_results(bool is_so = true)
         {
-            return say_if(is_so, "may_recompute_results", detail::effect_record::recomputes_results);
+            return say_if(is_so, "may_recompute_results", said::recomputes_results);
         }
         /// The step changes no bytes: what it reads, such as a shape, only tells which views it makes.
         /// Without this call, a step that reads values and only makes views of others is refused.
-        step_ref& only_views(bool is_so = true)
-        {
-            return say_if(is_so, "only_views", detail::effect_record::only_views);
-        }
+        step_ref& only_views(bool is_so = true) { return say_if(is_so, "only_views", said::only_views); }
         /// This step may be left out: see plan_options::optional.
         step_ref& optional(bool is_so = true)
         {
@@ -221,10 +214,10 @@ public:
         {
             return touch_id(open(call).facts_.add(h), kind);
         }
+        using said = detail::effect_record;
         step_ref& say_if(bool is_so, char const* call, unsigned char fact)
         {
-            detail::effect_record& record = open(call).record_;
-            if (is_so) record.say(fact);
+            if (said& record = open(call).record_; is_so) record.say(fact);
             return *this;
         }
         step_ref& touch_id(value_id v, touch::access kind)
@@ -586,8 +579,7 @@ private:
         why.unit = unit;
         position_id const at = why.position();
         if constexpr (requires { result.spilled; }) // a program in execution order, unless no spill was tried
-            if (why.step() == no_step && at < result.spilled.steps.size())
-                detail::set_step(why, step_id::of(+at));
+            if (why.step() == no_step && at < result.spilled.steps.size()) detail::set_step(why, step_id::of(+at));
         if (why.step() == no_step && block_begin_.empty() && at < steps())
             detail::set_step(why, step_id::of(order.empty() ? +at : +order[at])); // each is a node
         for (value_id v : {why.value(), why.other()}) name(why, v, detail::original_value(result, v));

@@ -14,6 +14,7 @@
 #include <sublet/planning/impl/capped_schedule.ipp>
 #include <sublet/planning/impl/carried_places.ipp>
 #include <sublet/planning/impl/concurrent_bounds.ipp>
+#include <sublet/planning/impl/find_spills.ipp>
 #include <sublet/planning/impl/first_touches.ipp>
 #include <sublet/planning/impl/flow_bounds.ipp>
 #include <sublet/planning/impl/flow_lives.ipp>
@@ -38,7 +39,6 @@
 #include <sublet/planning/impl/schedule_search.ipp>
 #include <sublet/planning/impl/schedules.ipp>
 #include <sublet/planning/impl/spill_model.ipp>
-#include <sublet/planning/impl/spill_run.ipp>
 #include <sublet/planning/impl/spills.ipp>
 #include <sublet/planning/impl/stack_for_shapes.ipp>
 #include <sublet/planning/impl/stacking_of.ipp>

@@ -12,7 +12,7 @@
 
 namespace sublet::detail {
 
-/// The program whose steps are the events of `run`.
+/// The program with the events of `run` as its steps.
 ///
 /// Requires:   `m` is the model of `p` with these options, and `run` a run of it.
 /// Ensures:    values of the program keep their ids, new ones follow. A replaced value is no longer an

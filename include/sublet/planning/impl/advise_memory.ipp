@@ -13,6 +13,7 @@
 #include <sublet/graph/internal/said_views.hpp>
 #include <sublet/impl/config.hpp>
 #include <sublet/plan_memory.hpp>
+#include <sublet/planning/detail/find_spills.hpp>
 #include <sublet/planning/detail/insert_spills.hpp>
 #include <sublet/planning/detail/least_load.hpp>
 #include <sublet/planning/detail/spill_model.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
-/// One walk along the positions gathers who touches what; then each step is asked whether it may run again.
+/// One walk along the positions gathers the touches of each storage; then each step is asked whether it may run
+/// again.
 
 #include <sublet/analysis/internal/listed_steps.hpp>
 #include <sublet/graph/program.hpp>
@@ -9,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 namespace sublet::detail {
@@ -149,7 +151,9 @@ private:
             for (position_id at = 0; at != m_.end(); ++at)
                 for (overwrite o : p_.overwrites(m_.steps[at])) {
                     buffer_id const from = m_.buffers.buffer_of[o.in], to = m_.buffers.buffer_of[o.out];
-                    if (m_.of[from].size != 0 && m_.of[to].size != 0 && m_.of[from].pool == m_.of[to].pool)
+                    bool const fits = m_.of[from].size != 0 && m_.of[to].size != 0 &&
+                                      m_.of[from].pool == m_.of[to].pool;
+                    if (fits && is_in(m_.operands[at], from) && is_in(m_.results[at], to))
                         add(at, spill_model::in_place_pair{from, to});
                 }
         });
@@ -192,6 +196,12 @@ private:
         }
     }
 
+    static bool is_in(std::span<buffer_id const> row, buffer_id b)
+    {
+        for (buffer_id other : row)
+            if (other == b) return true;
+        return false;
+    }
     using touched_at = std::vector<std::pair<position_id, buffer_id>>;
     [[nodiscard]] csr_rows<position_id, buffer_id> rows(touched_at const& items) const
     {
