@@ -9,6 +9,8 @@
 #include <sublet/core/units.hpp>
 #include <sublet/execution/cpu.hpp>
 
+#include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -24,6 +26,7 @@ inline constexpr char usage[] =
     "usage: run_network MODEL.onnx [--mode none|recycle|arena|all] [--threads N] [--streams N] [--cuda]\n"
     "                   [--formulas] [--weights noise|uniform] [--seed S] [--runs N]\n"
     "                   [--check off|plan|paint|digest] [--limit BYTES] [--csv] [--trace FILE]\n"
+    "                   [--capacity BYTES|N%] [--restore copies|steps|both]\n"
     "                   [--dim NAME=N]... [--value INPUT=N]...\n"
     "       run_network --list FOLDER\n"
     "\n"
@@ -36,6 +39,11 @@ inline constexpr char usage[] =
     "  --streams N      also on N streams of a simulated device, which uses every freedom of stream order\n"
     "  --cuda           also on a CUDA device, on as many streams (4); without a device, prints why and\n"
     "                   continues\n"
+    "  --capacity BYTES|N%\n"
+    "                   also on the host with an arena of at most so many bytes, or N percent of what the\n"
+    "                   plan needs: values are copied out and back, or their steps run again; on threads\n"
+    "                   and streams also with hand-offs, by which steps wait only where bytes need it\n"
+    "  --restore WORD   by copies, by steps that run again, or by both, which costs least (both)\n"
     "  --formulas       also as a CUDA device computes it, one element after the other: slow\n"
     "                   Runs with the same kernels must agree bit by bit; a CUDA device or a formula may\n"
     "                   deviate by a thousandth of the largest element\n"
@@ -60,6 +68,30 @@ inline constexpr char usage[] =
     "Exit status: 0; 1 if results differ, are not finite or are all 0; 2 for bad input or usage; 3 if the\n"
     "model needs operations that are not implemented.\n";
 
+/// The bytes that an arena may have; 0: any number.
+struct arena_capacity {
+    std::uint64_t number = 0;
+    bool is_percent = false; ///< of the arena without a limit
+
+    /// At most that arena.
+    sublet::byte_count of(sublet::byte_count arena) const
+    {
+        return is_percent ? arena / 100 * number + arena % 100 * number / 100 : std::min(arena, number);
+    }
+};
+
+/// Throws: input_error.
+inline arena_capacity read_capacity(std::string const& word)
+{
+    arena_capacity read{0, word.ends_with('%')};
+    char const* const end = word.data() + word.size() - read.is_percent;
+    auto const [last, error] = std::from_chars(word.data(), end, read.number);
+    if (error != std::errc{} || last != end || read.number == 0 || (read.is_percent && read.number > 100))
+        throw input_error("option --capacity is a number of bytes from 1 on, or 1% to 100%, not " +
+                          quoted(word));
+    return read;
+}
+
 struct arguments {
     std::string model, folder;
     std::string data;                               ///< a folder; empty: none is given
@@ -73,6 +105,8 @@ struct arguments {
     std::size_t runs = 1;
     sublet::executor_options::checks check = sublet::executor_options::checks::plan;
     sublet::byte_count limit = 0; ///< 0: that of plan_model::default_run_limit()
+    arena_capacity capacity;
+    bool copies = true, runs_again = true; ///< what may be done to be within it
     bool csv = false;
     bool help = false, version = false;
 };
@@ -81,6 +115,7 @@ struct arguments {
 inline arguments read_arguments(int count, char const* const* words)
 {
     arguments args;
+    bool has_restore = false;
     for (command_line::reader<input_error> reader(count, words, usage); reader.next();) {
         std::string const& word = reader.name();
         auto operand = [&] { return reader.operand(); };
@@ -104,7 +139,15 @@ inline arguments read_arguments(int count, char const* const* words)
         else if (word == "--runs") args.runs = plan_model::read_number(word, operand());
         else if (word == "--check") args.check = plan_model::read_check_level(operand());
         else if (word == "--limit") args.limit = plan_model::read_byte_count(word, operand());
-        else if (word == "--dim") args.open.dimensions.push_back(plan_model::read_dimension(operand()));
+        else if (word == "--capacity") args.capacity = read_capacity(operand());
+        else if (word == "--restore") {
+            std::string const how = operand();
+            args.copies = how == "both" || how == "copies";
+            args.runs_again = how == "both" || how == "steps";
+            if (!args.copies && !args.runs_again)
+                throw input_error("option --restore is copies, steps or both, not " + quoted(how));
+            has_restore = true;
+        } else if (word == "--dim") args.open.dimensions.push_back(plan_model::read_dimension(operand()));
         else if (word == "--value") args.open.values.push_back(plan_model::read_value(operand()));
         else if (word == "--data") args.data = operand();
         else if (word == "--csv") args.csv = true;
@@ -122,6 +165,8 @@ inline arguments read_arguments(int count, char const* const* words)
     if (!args.model.empty() && !args.folder.empty())
         throw input_error("option --list takes a folder and no model");
     if (args.model.empty() && args.folder.empty()) throw input_error("no model is given (see --help)");
+    if (has_restore && args.capacity.number == 0)
+        throw input_error("option --restore is about a capacity: it needs --capacity (see --help)");
     if (args.limit == 0) args.limit = plan_model::default_run_limit(args.model);
     return args;
 }

@@ -6,6 +6,7 @@
 
 #include "arguments.hpp"
 #include "evaluate_layers.hpp"
+#include "host_program.hpp"
 #include "read_layers.hpp"
 #include "weights.hpp"
 
@@ -37,14 +38,6 @@ struct mode_run {
     double milliseconds = 0;           ///< median over the runs; all but the first are warm
 };
 
-inline std::vector<sublet::value_id> outputs_of(plan_model::network const& net)
-{
-    std::vector<sublet::value_id> found;
-    for (sublet::value_id v = 0; v != net.values.size(); ++v)
-        if (has_role(net.values[v].role, sublet::value_role::output)) found.push_back(v);
-    return found;
-}
-
 /// Calls `run(name, mode)` for each requested memory mode.
 template <class Run>
 void for_each_mode(arguments const& args, sublet::memory_plan const& plan, Run run)
@@ -71,14 +64,17 @@ double timed(std::size_t runs, Run run)
 
 /// Runs on the host, with any executor.
 template <class Executor>
-mode_run run_executor(Executor& execute, host_steps const& steps, weights& given, std::size_t runs)
+mode_run run_executor(Executor& execute, host_program& what, weights& given, std::size_t runs)
 {
-    given.each(steps, [&](sublet::value_id v, std::span<std::byte> bytes) { execute.bind(v, bytes); });
+    given.each(*what.steps, [&](sublet::value_id v, std::span<std::byte> bytes) { execute.bind(v, bytes); });
+    for (spill_home& home : what.homes) execute.bind(home.value, home.bytes());
     mode_run result;
     result.milliseconds = timed(runs, [&] { result.peak_bytes = execute.run().run.bytes.peak; });
     result.allocations = execute.memory().allocations.total;
-    for (auto v : outputs_of(steps.all->net))
-        result.outputs.push_back(numbers_in(execute.output(v), steps.all->types[v].element));
+    std::vector<sublet::value_id> const outputs = outputs_of(what.steps->all->net);
+    for (std::size_t o = 0; o != outputs.size(); ++o)
+        result.outputs.push_back(
+            numbers_in(execute.output(what.outputs[o]), what.steps->all->types[outputs[o]].element));
     return result;
 }
 

@@ -5,6 +5,7 @@
 #include "cuda_runs.hpp"
 
 #include "device_kernels.hpp"
+#include "host_program.hpp"
 #include "host_steps.hpp"
 #include "stream_runs.hpp"
 
@@ -43,13 +44,14 @@ cuda_outcome run_on_cuda(layered_network const& all, weights& given, arguments c
 
     sublet::cuda_device device(found.first()->id);
     host_steps const steps = steps_of(all, kernels::formulas);
-    auto const planned = sublet::plan_memory(steps.program(), steps.options());
+    host_program what = program_of(steps);
+    auto const planned = sublet::plan_memory(what.program, what.options);
     device_weights<sublet::cuda_device> on_device(device, steps, given);
     sublet::stream_options streams;
     streams.streams = args.streams == 0 ? 4 : args.streams;
     for_each_mode(args, planned.plan, [&](char const* name, auto const& mode) {
         outcome.runs.push_back(
-            run_on_streams(device, steps, mode, cuda_kernel{&steps}, on_device, streams, {}, args.runs));
+            run_on_streams(device, what, mode, cuda_kernel{&steps}, on_device, streams, {}, args.runs));
         outcome.runs.back().executor = "cuda";
         outcome.runs.back().mode = name;
     });

@@ -7,6 +7,7 @@
 
 #include "arguments.hpp"
 #include "compare_runs.hpp"
+#include "host_program.hpp"
 #include "host_steps.hpp"
 #include "stream_runs.hpp"
 #include "weights.hpp"
@@ -25,51 +26,50 @@
 
 namespace run_network {
 
-/// `limit`: maximum of bytes that a run allocates. `trace`: records the runs; null: nothing does.
-inline std::vector<mode_run> run_on_host(host_steps const& steps, sublet::memory_plan const& plan,
-                                         weights& given, arguments const& args, sublet::byte_count limit,
-                                         sublet::run_trace* trace)
+/// Adds the runs of a program. `limit`: maximum of bytes that a run allocates. `trace`: records the runs;
+/// null: nothing does. `each_mode(workers, run)` calls `run(name, mode)` for each memory mode; one step after
+/// another has no workers.
+template <class Modes>
+void run_on_host(std::vector<mode_run>& runs, host_program& what, Modes each_mode, weights& given,
+                 arguments const& args, sublet::byte_count limit, sublet::run_trace* trace)
 {
     sublet::executor_options how;
     how.check = args.check;
     how.limit = limit;
-    sublet::snapshot const program = steps.program();
-    sublet::plan_options const options = steps.options();
-    std::vector<mode_run> runs;
     auto keep = [&](mode_run result, std::string executor, char const* mode) {
         result.executor = std::move(executor);
         result.mode = mode;
         runs.push_back(std::move(result));
     };
-    sublet::traced_kernel const kernel(trace, host_kernel{&steps});
+    renumbered_kernel<sublet::traced_kernel<program_kernel>> const kernel{{trace, program_kernel{&what}},
+                                                                          what.first_in_trace()};
     auto begin = [&](std::string const& executor, char const* mode) {
         if (trace != nullptr) trace->begin_run(executor + ' ' + mode);
         return executor;
     };
-    for_each_mode(args, plan, [&](char const* name, auto const& mode) {
+    each_mode(0, [&](char const* name, auto const& mode) {
         begin("serial", name);
-        sublet::cpu_executor execute{program, options, mode, kernel, how};
-        keep(run_executor(execute, steps, given, args.runs), "serial", name);
+        sublet::cpu_executor execute{what.program, what.options, mode, kernel, how};
+        keep(run_executor(execute, what, given, args.runs), "serial", name);
     });
     if (args.threads != 0)
-        for_each_mode(args, plan, [&](char const* name, auto const& mode) {
+        each_mode(args.threads, [&](char const* name, auto const& mode) {
             sublet::thread_options thread_settings;
             thread_settings.workers = args.threads;
             std::string const executor = begin(std::to_string(args.threads) + " threads", name);
-            sublet::thread_executor execute{program, options, mode, kernel, thread_settings, how};
-            keep(run_executor(execute, steps, given, args.runs), executor, name);
+            sublet::thread_executor execute{what.program, what.options, mode, kernel, thread_settings, how};
+            keep(run_executor(execute, what, given, args.runs), executor, name);
         });
     if (args.streams != 0)
-        for_each_mode(args, plan, [&](char const* name, auto const& mode) {
+        each_mode(args.streams, [&](char const* name, auto const& mode) {
             sublet::simulated_device device({.order = sublet::simulated_options::order_kind::latest_first});
-            device_weights<sublet::simulated_device> on_device(device, steps, given);
+            device_weights<sublet::simulated_device> on_device(device, *what.steps, given);
             sublet::stream_options streams;
             streams.streams = args.streams;
             std::string const executor = begin(std::to_string(args.streams) + " simulated streams", name);
-            keep(run_on_streams(device, steps, mode, kernel, on_device, streams, how, args.runs), executor,
+            keep(run_on_streams(device, what, mode, kernel, on_device, streams, how, args.runs), executor,
                  name);
         });
-    return runs;
 }
 
 /// Runs in an arena, by formulas where there are any.
@@ -77,10 +77,10 @@ inline mode_run run_formulas(layered_network const& all, arguments const& args)
 {
     host_steps const steps = steps_of(all, kernels::formulas);
     weights given(steps, args.seed, args.is_uniform);
-    auto const planned = sublet::plan_memory(steps.program(), steps.options());
-    sublet::cpu_executor execute{steps.program(), steps.options(), sublet::arena{planned},
-                                 host_kernel{&steps}};
-    mode_run result = run_executor(execute, steps, given, 1);
+    host_program what = program_of(steps);
+    auto const planned = sublet::plan_memory(what.program, what.options);
+    sublet::cpu_executor execute{what.program, what.options, sublet::arena{planned}, host_kernel{&steps}};
+    mode_run result = run_executor(execute, what, given, 1);
     result.executor = "formulas";
     result.mode = "arena";
     return result;

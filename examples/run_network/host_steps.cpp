@@ -799,6 +799,7 @@ sublet::snapshot host_steps::program() const
             else sink.def(v);
         sink.allocate(step.scratch);
         sink.only_views(); // a reshape reads its shape
+        sink.may_recompute(step.is_reorder || all->net.operations[step.operation].may_recompute);
         for (std::size_t o : step.overwritable)
             if (bytes[step.uses[o]] == bytes[step.defs[0]]) sink.may_overwrite(step.uses[o], step.defs[0]);
     });

@@ -109,8 +109,10 @@ struct host_kernel {
     void operator()(auto const& call) const
     {
         if (call.is_view(0)) return;
-        run_step(*of, of->steps[call.step], operands_of(call),
-                 call.scratch_count() == 0 ? nullptr : call.scratch().data());
+        host_step const& step = of->steps[call.step];
+        operands io = operands_of(call);
+        io.outs.resize(step.defs.size()); // of a step that runs again, views that other steps made follow
+        run_step(*of, step, io, call.scratch_count() == 0 ? nullptr : call.scratch().data());
     }
 };
 

@@ -16,12 +16,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <limits>
 #include <random>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -189,6 +191,17 @@ public:
         std::ostringstream out, err;
         int const status = run_program(static_cast<int>(words.size()), words.data(), out, err);
         return std::to_string(status) + ' ' + err.str();
+    }
+
+    /// What it prints, with a status of 0.
+    std::string program_text(std::vector<char const*> words) const
+    {
+        read();
+        words.insert(words.begin(), {"run_network", file});
+        std::ostringstream out, err;
+        CHECK(run_program(static_cast<int>(words.size()), words.data(), out, err) == 0);
+        CHECK(err.str() == "");
+        return out.str();
     }
 
     onnx::GraphProto& graph() { return *model_.mutable_graph(); }
@@ -520,6 +533,126 @@ TEST_CASE("the memory of a run is checked against the limit before anything is a
     set_shape(*relu.graph().add_input(), "b", {1 << 30, 1 << 30, 2});
     CHECK(relu.program_status() ==
           refused + "even with its plan a run needs more bytes than 64 bits can count\n");
+}
+
+namespace {
+
+onnx::NodeProto& add_node(one_operation& net, char const* type, strings const& inputs,
+                          std::string const& output)
+{
+    onnx::NodeProto& node = *net.graph().add_node();
+    node.set_op_type(type);
+    for (auto const& name : inputs) node.add_input(name);
+    node.add_output(output);
+    return node;
+}
+
+/// Layers of a product and a Sigmoid on 64 images, and the gradients of their weights: each activation is
+/// needed until its gradient.
+one_operation training_network(int layers)
+{
+    one_operation net("MatMul", 13, {8, 8});
+    net.graph().Clear();
+    net.graph().set_name("training");
+    auto add = [&](char const* type, strings const& inputs, std::string const& output) -> onnx::NodeProto& {
+        return add_node(net, type, inputs, output);
+    };
+    auto transposed = [](onnx::NodeProto& node, char const* which) {
+        onnx::AttributeProto& a = *node.add_attribute();
+        a.set_name(which);
+        a.set_type(onnx::AttributeProto::INT);
+        a.set_i(1);
+    };
+    auto name = [](char const* what, int layer) { return what + std::to_string(layer); };
+    set_shape(*net.graph().add_input(), "h0", {64, 8});
+    for (int i = 1; i <= layers; ++i) {
+        set_shape(*net.graph().add_input(), name("w", i), {8, 8});
+        add("MatMul", {name("h", i - 1), name("w", i)}, name("a", i));
+        add("Sigmoid", {name("a", i)}, name("h", i));
+    }
+    add("Sub", {name("h", layers), "h0"}, name("g", layers));
+    for (int i = layers; i != 0; --i) {
+        add("Mul", {name("h", i), name("h", i)}, name("squared", i)); // the derivative: h - h * h
+        add("Sub", {name("h", i), name("squared", i)}, name("slope", i));
+        add("Mul", {name("g", i), name("slope", i)}, name("t", i));
+        transposed(add("Gemm", {name("h", i - 1), name("t", i)}, name("gradient", i)), "transA");
+        set_shape(*net.graph().add_output(), name("gradient", i), {8, 8});
+        if (i != 1) transposed(add("Gemm", {name("t", i), name("w", i)}, name("g", i - 1)), "transB");
+    }
+    return net;
+}
+
+/// The number behind a word.
+std::uint64_t number_after(std::string const& text, std::string const& word)
+{
+    auto const at = text.find(word);
+    REQUIRE(at != text.npos);
+    return std::stoull(text.substr(at + word.size()));
+}
+
+} // namespace
+
+TEST_CASE("a network that has to fit a capacity has the same results, with copies and with steps run again")
+{
+    one_operation const net = training_network(8);
+    for (std::string const restore : {"copies", "steps", "both"})
+        for (std::string const capacity : {"80%", "60%"}) {
+            CAPTURE(restore);
+            CAPTURE(capacity);
+            std::string const text =
+                net.program_text({"--capacity", capacity.c_str(), "--restore", restore.c_str(), "--mode",
+                                  "arena", "--threads", "2", "--streams", "3", "--check", "digest"});
+            CAPTURE(text);
+            CHECK(text.find("results: identical\n") != text.npos);
+            auto const bytes = number_after(text, "\ncapacity: ");
+            CHECK(bytes < number_after(text, "\nserial arena: peak_bytes "));
+            for (char const* run : {"serial capacity", "2 threads capacity", "2 threads handoffs",
+                                    "3 simulated streams capacity", "3 simulated streams handoffs"})
+                CHECK(number_after(text, '\n' + std::string(run) + ": peak_bytes ") <= bytes);
+            bool const copies = number_after(text, "copied_bytes ") != 0;
+            bool const runs_again = number_after(text, "steps_again ") != 0;
+            CHECK((copies || runs_again));
+            CHECK((!copies || restore != "steps"));
+            CHECK((!runs_again || restore != "copies"));
+        }
+    CHECK(net.program_status({"--capacity", "1000"}) ==
+          "2 run_network: run_network_layers_test.onnx: no plan was found within a capacity of 1000 bytes; "
+          "each needs at least 9728, for node 20 (Gemm)\n");
+}
+
+TEST_CASE("a step that runs again leaves alone the views that other steps made")
+{
+    one_operation lstm("LSTM", 13, {4, 1, 2, 3});
+    lstm.given({4, 2, 3}).given({1, 12, 3}).given({1, 12, 3}).with("hidden_size", 3);
+    layered_network const all = lstm.read();
+    host_steps const steps = steps_of(all);
+    host_step const& step = steps.steps.at(0);
+    REQUIRE(step.scratch != sublet::no_value);
+    struct fake_call { // as of an executor, with one more result
+        std::vector<sublet::value_id> used, made;
+        std::vector<std::vector<std::byte>>* bytes;
+        sublet::step_id step = 0;
+
+        std::span<sublet::value_id const> uses() const { return used; }
+        std::span<sublet::value_id const> defs() const { return made; }
+        std::span<std::byte const> in(std::size_t i) const { return (*bytes)[used[i]]; }
+        std::span<std::byte> out(std::size_t j) const { return (*bytes)[made[j]]; }
+        bool is_view(std::size_t) const { return false; }
+        std::size_t scratch_count() const { return 1; }
+        std::span<std::byte> scratch() const { return bytes->back(); }
+    };
+    std::vector<std::vector<std::byte>> bytes;
+    for (auto size : steps.bytes) bytes.emplace_back(size);
+    auto const scratch = steps.bytes[step.scratch];
+    auto const view = static_cast<sublet::value_id>(bytes.size());
+    bytes.emplace_back(scratch, std::byte{7});
+    bytes.emplace_back(scratch);
+    fake_call call{{}, step.defs, &bytes};
+    for (auto v : step.uses)
+        if (v != sublet::no_value) call.used.push_back(v);
+    call.made.push_back(view);
+    host_kernel{&steps}(call);
+    CHECK(bytes[view] == std::vector<std::byte>(scratch, std::byte{7}));
 }
 
 TEST_CASE("host results must agree bit by bit, device results up to rounding")

@@ -10,10 +10,12 @@
 #include "compare_runs.hpp"
 #include "cuda_runs.hpp"
 #include "given_data.hpp"
+#include "host_program.hpp"
 #include "host_runs.hpp"
 #include "host_steps.hpp"
 #include "read_layers.hpp"
 #include "weights.hpp"
+#include "within_capacity.hpp"
 
 #include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
@@ -25,6 +27,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <system_error>
@@ -85,17 +88,19 @@ void print_largest(std::ostream& out, std::vector<double> const& output)
 /// The bytes that executors may allocate, beyond what the caller keeps: weights, also on a simulated device,
 /// and the results of each run.
 ///
-/// Throws: input_error if that is too little, before anything is allocated.
+/// `within`: null without a capacity.
+/// Throws: input_error if that is too little, before weights are made.
 sublet::byte_count run_byte_limit(host_steps const& steps, sublet::memory_plan const& plan,
-                                  arguments const& args)
+                                  steps_within const* within, arguments const& args)
 {
     auto sum = [](sublet::byte_count a, sublet::byte_count b) {
         return b < sublet::no_size - a ? a + b : sublet::no_limit;
     };
     std::size_t const modes = std::size_t{args.none} + args.recycle + args.arena;
-    std::size_t const runs =
-        modes * (1 + (args.threads != 0) + (args.streams != 0) + args.cuda) + args.formulas;
-    sublet::byte_count kept = 0, unplanned = 0, planned = 0;
+    std::size_t const on_workers = std::size_t{args.threads != 0} + (args.streams != 0);
+    std::size_t const limited = within == nullptr ? 0 : 1 + 2 * on_workers;
+    std::size_t const runs = modes * (1 + on_workers + args.cuda) + limited + args.formulas;
+    sublet::byte_count kept = within == nullptr ? 0 : within->home_bytes(), unplanned = 0, planned = 0;
     for (std::size_t i = 0; i != std::size_t{1} + (args.streams != 0) + args.formulas; ++i)
         kept = sum(kept, layout_of(steps).bytes);
     for (std::size_t i = 0; i != runs; ++i)
@@ -118,6 +123,14 @@ sublet::byte_count run_byte_limit(host_steps const& steps, sublet::memory_plan c
     return args.limit - kept;
 }
 
+/// The run in an arena without a capacity, or the first one.
+mode_run const& reference_of(std::vector<mode_run> const& runs)
+{
+    auto const is_in_arena = [](mode_run const& r) { return r.mode == "arena"; };
+    auto const found = std::find_if(runs.begin(), runs.end(), is_in_arena);
+    return found == runs.end() ? runs.front() : *found;
+}
+
 int run(arguments const& args, std::ostream& out, std::ostream& err)
 {
     given_data const data = args.data.empty() ? given_data{} : read_data(args.data);
@@ -132,11 +145,29 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     if (outputs_of(all.net).empty()) throw input_error(args.model + ": has no outputs to compare");
     host_steps const steps = steps_of(all);
     auto const planned = sublet::plan_memory(steps.program(), steps.options());
-    sublet::byte_count const room = run_byte_limit(steps, planned.plan, args);
+    std::optional<steps_within> within;
+    if (args.capacity.number != 0)
+        within.emplace(fit_to(args.capacity.of(planned.bytes()),
+                              {.copies = args.copies, .remats = args.runs_again}, steps, args.model));
+    sublet::byte_count const room = run_byte_limit(steps, planned.plan, within ? &*within : nullptr, args);
     weights given(steps, args.seed, args.is_uniform);
-    sublet::run_trace trace;
-    std::vector<mode_run> runs =
-        run_on_host(steps, planned.plan, given, args, room, args.trace.empty() ? nullptr : &trace);
+    sublet::run_trace recorded;
+    sublet::run_trace* const trace = args.trace.empty() ? nullptr : &recorded;
+    std::vector<mode_run> runs;
+    host_program whole = program_of(steps);
+    auto each_mode = [&](std::size_t, auto run_in) { for_each_mode(args, planned.plan, run_in); };
+    run_on_host(runs, whole, each_mode, given, args, room, trace);
+    std::size_t const first_within = runs.size();
+    std::optional<sublet::planned_with_handoffs> with_handoffs;
+    if (within) {
+        auto each_plan = [&](std::size_t workers, auto run_in) {
+            run_in("capacity", sublet::arena{within->plan});
+            if (workers == 0) return;
+            if (!with_handoffs) with_handoffs = within->with_handoffs();
+            if (*with_handoffs) run_in("handoffs", sublet::arena{with_handoffs->plan});
+        };
+        run_on_host(runs, within->what, each_plan, given, args, room, trace);
+    }
     if (args.formulas) runs.push_back(run_formulas(all, args));
     std::string cuda_device;
     if (args.cuda) {
@@ -148,8 +179,8 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
         cuda_device = "not used: this program was built without nvcc";
 #endif
     }
-    auto name_of = [&](sublet::step_id s) -> auto& { return steps.label(s); };
-    auto write = [&](auto& to) { sublet::write_trace(to, trace, {.steps = name_of}); };
+    auto name_of = [&](sublet::step_id s) { return (within ? within->what : whole).label(s); };
+    auto write = [&](auto& to) { sublet::write_trace(to, recorded, {.steps = name_of}); };
     if (!args.trace.empty() && !written::write_file(args.trace, write))
         throw input_error(args.trace + ": cannot be written");
     run_comparison const compared = compare_runs(runs, data.outputs.empty());
@@ -175,6 +206,12 @@ int run(arguments const& args, std::ostream& out, std::ostream& err)
     for (mode_run const& r : runs)
         out << r.executor << ' ' << r.mode << ": peak_bytes " << r.peak_bytes << ", allocations "
             << r.allocations << ", ms " << fixed(r.milliseconds, 1) << '\n';
+    if (within)
+        out << "capacity: " << within->capacity << ", arena_bytes " << within->arena_bytes << " instead of "
+            << planned.bytes() << ", steps_again " << within->steps_again << ", copied_bytes "
+            << within->copied_bytes << ", ms " << fixed(runs[first_within].milliseconds, 1) << " instead of "
+            << fixed(reference_of(runs).milliseconds, 1) << '\n';
+    if (with_handoffs && !*with_handoffs) out << "handoffs: no plan within the capacity was found\n";
     if (conclusive) print_largest(out, runs.front().outputs.front());
     out << "results: " << found << '\n';
     if (!data.outputs.empty())

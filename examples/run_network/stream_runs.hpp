@@ -6,6 +6,7 @@
 /// the run, and copies the results back.
 
 #include "compare_runs.hpp"
+#include "host_program.hpp"
 #include "host_steps.hpp"
 #include "weights.hpp"
 
@@ -59,19 +60,21 @@ private:
 };
 
 template <class Device, class Mode, class Kernel>
-mode_run run_on_streams(Device& device, host_steps const& steps, Mode const& mode, Kernel kernel,
+mode_run run_on_streams(Device& device, host_program& what, Mode const& mode, Kernel kernel,
                         device_weights<Device>& given, sublet::stream_options const& streams,
                         sublet::executor_options const& how, std::size_t runs)
 {
-    sublet::stream_executor execute{device, steps.program(), steps.options(), mode, kernel, streams, how};
+    sublet::stream_executor execute{device, what.program, what.options, mode, kernel, streams, how};
     given.each([&](sublet::value_id v, std::span<std::byte> bytes) { execute.bind(v, bytes); });
+    for (spill_home& home : what.homes) execute.bind(home.value, home.bytes()); // memory of the host
     mode_run result;
     result.milliseconds = timed(runs, [&] { result.peak_bytes = execute.run().run.bytes.peak; });
     result.allocations = execute.memory().allocations.total;
-    for (auto v : outputs_of(steps.all->net)) {
-        std::vector<std::byte> bytes(static_cast<std::size_t>(steps.bytes[v]));
-        execute.take(v, bytes);
-        result.outputs.push_back(numbers_in(bytes, steps.all->types[v].element));
+    std::vector<sublet::value_id> const outputs = outputs_of(what.steps->all->net);
+    for (std::size_t o = 0; o != outputs.size(); ++o) {
+        std::vector<std::byte> bytes(static_cast<std::size_t>(what.steps->bytes[outputs[o]]));
+        execute.take(what.outputs[o], bytes);
+        result.outputs.push_back(numbers_in(bytes, what.steps->all->types[outputs[o]].element));
     }
     return result;
 }
