@@ -11,6 +11,8 @@
 #include "view_sizes.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/plan_concurrent.hpp>
+#include <sublet/plan_handoffs.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/planning/detail/find_spills.hpp>
 #include <sublet/planning/detail/insert_spills.hpp>
@@ -622,7 +624,9 @@ TEST_CASE("a value is copied to an external home and back into another value")
     CHECK(of(5) == touches{{4, touch::access::use}, {1, touch::access::use}});
     auto const options = spilled.options(f.options);
     CHECK(options.bytes[4] == 64);
-    CHECK(has_role(options.role[3], value_role::state));
+    CHECK_FALSE(options.eligible[3]);
+    CHECK(plan_concurrent(spilled.program, options));
+    CHECK(plan_with_handoffs(spilled.program, options));
     auto const planned = plan_memory(spilled.program, options);
     CHECK(planned);
     CHECK(planned.report().lower_bound_bytes == 96);

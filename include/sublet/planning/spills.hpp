@@ -12,7 +12,7 @@
 ///           3   use a, c                     5   use a', c
 ///
 /// A restored buffer is a new value a' with its own live range and offset; so are the views of a that are
-/// used later. A home is external storage, outside all pools. Each copy and each recomputed step has a
+/// used later. A home has storage of its own (plan_options::eligible is false), outside all pools. Each copy and each recomputed step has a
 /// position of its own: after a step its copies out, then copies back, then recomputed steps, in program
 /// order. So if there are only copies, no more bytes are live at them than at an adjacent step.
 
@@ -40,8 +40,8 @@ struct spilled_program {
     /// Where a step comes from.
     enum class kind : std::uint8_t {
         original,     ///< a step of the program
-        copied_out,   ///< copies its operand to its result, which is external
-        copied_back,  ///< copies its operand, which is external, to its first result
+        copied_out,   ///< copies its operand to its result, a home
+        copied_back,  ///< copies its operand, a home, to its first result
         rematerialize ///< a step of the program, run again
     };
 

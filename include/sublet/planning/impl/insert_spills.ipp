@@ -120,7 +120,7 @@ private:
     void copy_out(buffer_id b)
     {
         value_id const root = m_.buffers.buffers[b].root;
-        home_[b] = add_value(root, value_role::state, no_value);
+        home_[b] = add_value(root, value_role::intermediate, no_value);
         result_.homes.push_back(home_[b]);
         touches_.push_back({current(root), touch::access::use});
         touches_.push_back({home_[b], touch::access::def});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
-/// Options of a spilled program: each new value has the facts of its origin, but homes are not pinned.
+/// Options of a spilled program: each new value has the facts of its origin, but homes are neither pinned nor
+/// planned.
 
 #include <sublet/core/internal/facts.hpp>
 #include <sublet/impl/config.hpp>
@@ -16,8 +17,13 @@ SUBLET_DECL plan_options spilled_program::options(plan_options const& asked) con
     std::size_t const before = final_version.size();
     plan_options result = detail::options_of_copies(asked, before, {origin, role, alias_of, view_offset});
     auto pinned = result.pinned.tabulate(origin.size(), "pinned");
-    for (value_id h : homes) pinned[h] = no_offset;
+    auto eligible = result.eligible.tabulate(origin.size(), "eligible");
+    for (value_id h : homes) {
+        pinned[h] = no_offset;
+        eligible[h] = false;
+    }
     result.pinned = std::move(pinned);
+    result.eligible = std::move(eligible);
     result.order.clear(); // steps are listed as they run
     return result;
 }
