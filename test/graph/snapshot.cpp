@@ -13,6 +13,7 @@
 #include <sublet/plan_flow.hpp>
 #include <sublet/plan_memory.hpp>
 #include <sublet/planning/detail/flow_lives.hpp>
+#include <sublet/planning/detail/find_spills.hpp>
 #include <sublet/planning/detail/insert_spills.hpp>
 #include <sublet/rewriting/rename.hpp>
 
@@ -382,7 +383,8 @@ TEST_CASE("a step may run again if it says so, and every program made from its o
         slots.slot_of = {0, 1, 2, 3, 2, 4, 5};
         slots.slots = 6;
         CHECK(says_the_same(renamed_program(made, name_slots(made, slots, versioned))));
-        CHECK(says_the_same(insert_spills(p, steps_in_order(p, {}), options, {}, {}).program));
+        spill_model const model(p, options, {});
+        CHECK(says_the_same(insert_spills(p, model, options, whole_run(model)).program));
         CHECK(says_the_same(each_with_captures(program_tree(p))[0]));
         CHECK(says_the_same(flatten(program_tree(p)).program));
         CHECK(says_the_same(tasks(p.graph(), 6, [&p](node_id n, auto& sink) { p.effects(n, sink); })));

@@ -41,7 +41,7 @@ inline table<pool_id, byte_count> live_peaks(snapshot const& p, plan_options con
                                 buffer const& its = table.buffers[b];
                                 return its.is_planned() && its.pool == pool ? its.size : byte_count{0};
                             },
-                            lives.positions)
+                            larger(lives.positions, std::uint32_t{1})) // inputs live without a step
                             .peak);
     return peaks;
 }
