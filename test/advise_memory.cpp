@@ -123,7 +123,8 @@ TEST_CASE("what is not planned, is pinned, has a pinned view or must not move st
     CHECK(storages(model_of(uses, defs, 2, {.bytes = no_size})) == "0:-s 1:-s");
     CHECK(storages(model_of(uses, defs, 2, {.bytes = 8, .role = roles("x.")})) == "0:-s 1:1c");
     CHECK(storages(model_of(uses, defs, 2, {.bytes = 8, .eligible = false})) == "0:-s 1:-s");
-    CHECK(storages(model_of(uses, defs, 2, {.bytes = 8, .pinned = {byte_count{0}, no_offset}})) == "0:-s 1:1c");
+    CHECK(storages(model_of(uses, defs, 2, {.bytes = 8, .pinned = {byte_count{0}, no_offset}})) ==
+          "0:-s 1:1c");
     CHECK(storages(model_of({{}, {0}, {1}}, {{0}, {1}, {}}, 2,
                             {.bytes = 8, .alias_of = {-1, 0}, .pinned = {no_offset, byte_count{0}}})) ==
           "0:-s");
@@ -209,8 +210,8 @@ TEST_CASE("a step that updates an external value runs again for its results, if 
 
 TEST_CASE("a view that another step makes is no other maker, and is made again with its root")
 {
-    CHECK(storages(model_of({{}, {0}, {}, {1}}, {{0}, {1}, {2}, {}}, 3, {.bytes = 8, .alias_of = {-1, 0, -1}})) ==
-          "0:0c 2:2c");
+    CHECK(storages(model_of({{}, {0}, {}, {1}}, {{0}, {1}, {2}, {}}, 3,
+                            {.bytes = 8, .alias_of = {-1, 0, -1}})) == "0:0c 2:2c");
 }
 
 TEST_CASE("on random programs a storage has the uses and the maker that its accesses give")
@@ -240,7 +241,6 @@ TEST_CASE("on random programs a storage has the uses and the maker that its acce
             std::string found, expected;
             for (position_id at : m.uses[b]) found += std::to_string(+at) + " ";
             for (position_id at : uses) expected += std::to_string(+at) + " ";
-            CAPTURE(root);
             CHECK(found == expected);
             if (m.of[b].maker == no_position) continue;
             ++makers;
@@ -302,8 +302,7 @@ TEST_CASE("a program that does not fit gets suggestions, and its spilled program
     CHECK(advice);
     REQUIRE(advice.suggestions.size() == 1);
     CHECK(advice.suggestions[0] ==
-          memory_advice::suggestion{
-              .value = 0, .after = 1, .before = 3, .bytes = 64, .cost = 128});
+          memory_advice::suggestion{.value = 0, .after = 1, .before = 3, .bytes = 64, .cost = 128});
     CHECK(advice.pools == std::vector<memory_advice::pool>{{184, 132, 132, 3}});
     CHECK(advice.cost == 128);
     CHECK(advice.plan.arena_bytes[0] <= 140);
@@ -531,10 +530,7 @@ struct found {
         : program(std::move(p)), options(std::move(asked)), model(program, options, how)
     {
     }
-    spilled_program apply(spill_run const& run) const
-    {
-        return insert_spills(program, model, options, run);
-    }
+    spilled_program apply(spill_run const& run) const { return insert_spills(program, model, options, run); }
     spill_event step(position_id at) const { return {spilled_program::kind::original, at, at, no_buffer}; }
 };
 
@@ -666,8 +662,15 @@ TEST_CASE("a view is restored for a step that is run again, without other later 
                   {.bytes = 8, .alias_of = alias_of});
     using enum spilled_program::kind;
     spill_run run;
-    run.events = {f.step(0), f.step(1), f.step(2), {copied_out, 2, 3, 0}, f.step(3),
-                  f.step(4), {copied_back, 5, 5, 0}, {rematerialize, 2, 5, 1}, f.step(5)};
+    run.events = {f.step(0),
+                  f.step(1),
+                  f.step(2),
+                  {copied_out, 2, 3, 0},
+                  f.step(3),
+                  f.step(4),
+                  {copied_back, 5, 5, 0},
+                  {rematerialize, 2, 5, 1},
+                  f.step(5)};
     run.restored = {1, no_buffer};
     auto const spilled = f.apply(run);
     auto const read = spilled.program.touches(step_id::of(spilled.steps.size() - 2))[0].value;

@@ -165,7 +165,7 @@ tally compare_with_optimum(bool copies, bool remats, unsigned programs, bool ext
         CAPTURE(limit);
         auto const advice =
             advise_memory(p.program(), p.options(limit),
-                          with_costs({.copies = copies, .remats = remats}, p.program(), costs));
+                          with_costs({.copies = copies, .remats = remats}, costs));
         least_cost_search search(p, costs, limit);
         byte_count const optimum = search.find(most_states);
         if (search.is_cut) {
@@ -270,7 +270,7 @@ struct chain {
         run_costs costs;
         costs.again.assign(p.steps(), 1);
         return advise_memory(p, {.bytes = 1, .pools = {{capacity, 1}}},
-                             with_costs({.copies = false}, p, costs));
+                             with_costs({.copies = false}, costs));
     }
     tiny_program tiny() const
     {

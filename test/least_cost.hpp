@@ -41,8 +41,7 @@ struct run_costs {
 };
 
 /// The options with these costs.
-inline sublet::advice_options with_costs(sublet::advice_options how, sublet::snapshot const& p,
-                                         run_costs const& costs)
+inline sublet::advice_options with_costs(sublet::advice_options how, run_costs const& costs)
 {
     how.step_cost = costs.again;
     how.copy_cost = costs.out + costs.back;

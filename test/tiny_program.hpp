@@ -30,7 +30,8 @@ struct tiny_program {
     };
     std::vector<step> steps;
     std::vector<sublet::byte_count> bytes;
-    set inputs = 0, outputs = 0, fixed = 0, never_recomputed = 0; // fixed: never moved; and results of steps that run once
+    set inputs = 0, outputs = 0, fixed = 0; // fixed: never moved
+    set never_recomputed = 0;               // results of steps that run once
     bool copies = true, remats = true;
 
     sublet::snapshot program() const

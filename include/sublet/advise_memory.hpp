@@ -35,9 +35,9 @@ struct memory_advice : planned_memory {
     /// A value that leaves, and is copied back or made again: for a step of the program, or for a step that
     /// runs again before that step.
     struct suggestion {
-        value_id value = no_value;    ///< with its views
-        step_id after = no_step;      ///< the last step of the program to run before it leaves,
-        step_id before = no_step;     ///< and the first to run after it is restored; none: it is so at the end
+        value_id value = no_value; ///< with its views
+        step_id after = no_step;   ///< the last step of the program to run before it leaves,
+        step_id before = no_step;  ///< and the first to run after it is restored; none: it is so at the end
         step_id remat_step = no_step; ///< the step that makes it again; none: its bytes are copied
         byte_count bytes = 0;         ///< of its storage
         byte_count cost = 0;          ///< of copying it, or of running the step again

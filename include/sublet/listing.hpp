@@ -137,15 +137,15 @@ public:
         }
         /// The step is a function of what it reads, without other effects: advise_memory() may run it again.
         /// Without this call, or if `is_so` is false, it runs once.
-        step_ref& may_recompute(bool is_so = true) { return say_if(is_so, "may_recompute", said::recomputable); }
+        step_ref& may_recompute(bool is_so = true) { return tell(is_so, "may_recompute", said::recomputable); }
         /// The same, but for updates of external values, which it leaves out when it runs again.
         step_ref& may_recompute_results(bool is_so = true)
         {
-            return say_if(is_so, "may_recompute_results", said::recomputes_results);
+            return tell(is_so, "may_recompute_results", said::recomputes_results);
         }
         /// The step changes no bytes: what it reads, such as a shape, only tells which views it makes.
         /// Without this call, a step that reads values and only makes views of others is refused.
-        step_ref& only_views(bool is_so = true) { return say_if(is_so, "only_views", said::only_views); }
+        step_ref& only_views(bool is_so = true) { return tell(is_so, "only_views", said::only_views); }
         /// This step may be left out: see plan_options::optional.
         step_ref& optional(bool is_so = true)
         {
@@ -215,7 +215,7 @@ public:
             return touch_id(open(call).facts_.add(h), kind);
         }
         using said = detail::effect_record;
-        step_ref& say_if(bool is_so, char const* call, unsigned char fact)
+        step_ref& tell(bool is_so, char const* call, unsigned char fact)
         {
             if (said& record = open(call).record_; is_so) record.say(fact);
             return *this;
@@ -579,13 +579,13 @@ private:
         why.unit = unit;
         position_id const at = why.position();
         if constexpr (requires { result.spilled; }) // a program in execution order, unless no spill was tried
-            if (why.step() == no_step && at < result.spilled.steps.size()) detail::set_step(why, step_id::of(+at));
+            if (why.step() == no_step && at < result.spilled.steps.size())
+                detail::set_step(why, step_id::of(+at));
         if (why.step() == no_step && block_begin_.empty() && at < steps())
             detail::set_step(why, step_id::of(order.empty() ? +at : +order[at])); // each is a node
         for (value_id v : {why.value(), why.other()}) name(why, v, detail::original_value(result, v));
         for (step_id s : why.steps())
-            if (std::string_view const text = facts_.step_name(detail::original_step(result, s));
-                !text.empty())
+            if (auto const text = facts_.step_name(detail::original_step(result, s)); !text.empty())
                 why.name_step(s, text);
     }
     detail::listed_facts<Handle> facts_;

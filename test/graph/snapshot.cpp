@@ -12,8 +12,8 @@
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_flow.hpp>
 #include <sublet/plan_memory.hpp>
-#include <sublet/planning/detail/flow_lives.hpp>
 #include <sublet/planning/detail/find_spills.hpp>
+#include <sublet/planning/detail/flow_lives.hpp>
 #include <sublet/planning/detail/insert_spills.hpp>
 #include <sublet/rewriting/rename.hpp>
 

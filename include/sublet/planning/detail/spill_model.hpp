@@ -37,20 +37,20 @@ struct spill_model {
     struct storage {
         byte_count size = 0; ///< 0: it is not planned
         pool_id pool = 0;
-        bool may_leave = false;             ///< its bytes may be given up before its last use
-        bool may_copy = false;              ///< they may be copied out and back
-        position_id maker = no_position;    ///< of the step that makes it again; none: only copies restore it
-        byte_count copy_cost = 0;           ///< out and back
+        bool may_leave = false;          ///< its bytes may be given up before its last use
+        bool may_copy = false;           ///< they may be copied out and back
+        position_id maker = no_position; ///< of the step that makes it again; none: only copies restore it
+        byte_count copy_cost = 0;        ///< out and back
     };
 
     table<position_id, step_id> steps;
     buffer_table buffers; ///< without in-place pairs joined
     table<buffer_id, storage> of;
     std::size_t pools = 0;
-    csr_rows<position_id, buffer_id> operands; ///< planned ones; those of the end are the outputs
-    csr_rows<position_id, buffer_id> early;    ///< of these, those that no write of the step sees
+    csr_rows<position_id, buffer_id> operands;  ///< planned ones; those of the end are the outputs
+    csr_rows<position_id, buffer_id> early;     ///< of these, those that no write of the step sees
     csr_rows<position_id, buffer_id> rewritten; ///< of these, those that the step writes
-    csr_rows<position_id, buffer_id> results;  ///< planned ones
+    csr_rows<position_id, buffer_id> results;   ///< planned ones
     csr_rows<position_id, in_place_pair> pairs;
     csr_rows<buffer_id, position_id> uses;    ///< positions at which it is an operand, ascending
     csr_rows<buffer_id, position_id> readers; ///< of these, those that may run again
@@ -61,7 +61,7 @@ struct spill_model {
 
     spill_model(snapshot const& p, plan_options const& options, advice_options const& how);
 
-    csr_rows<position_id, buffer_id> left_out; ///< what the step updates, and does not touch when it runs again
+    csr_rows<position_id, buffer_id> left_out;  ///< updates, which it does not make when it runs again
 
     [[nodiscard]] bool is_left_out(position_id at, buffer_id b) const
     {

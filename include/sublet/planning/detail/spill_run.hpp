@@ -14,8 +14,8 @@ namespace sublet::detail {
 /// A step of a run within a limit.
 struct spill_event {
     spilled_program::kind kind = spilled_program::kind::original;
-    position_id at = 0;           ///< of the step; of a copy: it follows or precedes the step there
-    position_id before = 0;       ///< the next position of the program; its own if it is a step of the program
+    position_id at = 0;     ///< of the step; of a copy: it follows or precedes the step there
+    position_id before = 0; ///< the next position of the program; its own if it is a step of the program
     buffer_id buffer = no_buffer; ///< that is copied, or that the step runs again for
 };
 

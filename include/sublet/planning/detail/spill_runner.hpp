@@ -50,7 +50,7 @@ public:
     table<buffer_id, double>& weights() { return weight_; }
     /// A set of these.
     enum : unsigned char {
-        held = 1,   ///< it stays when nothing needs it, until its bytes are wanted
+        held = 1,  ///< it stays when nothing needs it, until its bytes are wanted
         copied = 2 ///< it is copied if it may be, also where running steps again costs less
     };
     table<buffer_id, unsigned char>& marks() { return marks_; }
@@ -128,7 +128,7 @@ private:
     struct frame { // a step that waits for its operands
         position_id at;
         bool is_original;
-        buffer_id wanted; ///< if it runs again
+        buffer_id wanted;       ///< if it runs again
         std::size_t first_lock; ///< of its operands, in locked_
     };
 
@@ -308,7 +308,7 @@ private:
                 buffer_id const b = next.buffer;
                 bool const is_current = is_there_[b] != 0 && listed_[b] != round_;
                 if (!is_current) continue;
-                listed_[b] = round_; // others of the same buffer are older
+                listed_[b] = round_;          // others of the same buffer are older
                 if (locks_[b] != 0) continue; // listed again when it is free
                 departure const now = departure_of(b, best == no_buffer ? 1e300 : how.score);
                 if (now.score < 0) {
@@ -393,9 +393,9 @@ private:
         needed_.assign(m_.pools, 0);
         for (buffer_id b : m_.results[step.at]) {
             needed_[m_.of[b].pool] = checked_add(needed_[m_.of[b].pool], m_.of[b].size);
-            bool const is_kept = step.is_original || b == step.wanted ||
-                                 (m_.of[b].maker == step.at && is_restored_by_step(b) &&
-                                  next_need(b) != no_position);
+            bool const is_kept =
+                step.is_original || b == step.wanted ||
+                (m_.of[b].maker == step.at && is_restored_by_step(b) && next_need(b) != no_position);
             if (is_kept) made_.push_back(b);
         }
         ++stamp_;
@@ -420,9 +420,9 @@ private:
         auto const index = static_cast<std::uint32_t>(result_.events.size());
         for (buffer_id b : m_.operands[step.at]) last_event_[b] = index;
         for (buffer_id b : made_) last_event_[b] = index;
-        result_.events.push_back({step.is_original ? spilled_program::kind::original
-                                                   : spilled_program::kind::rematerialize,
-                                  step.at, step.is_original ? step.at : now_, step.wanted});
+        result_.events.push_back(
+            {step.is_original ? spilled_program::kind::original : spilled_program::kind::rematerialize,
+             step.at, step.is_original ? step.at : now_, step.wanted});
         if (!step.is_original) {
             result_.cost = checked_add(result_.cost, m_.cost[step.at]);
             for (buffer_id b : made_) result_.restored.push_back(b);
