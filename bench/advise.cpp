@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// advise [--smoke] [--csv] [FILE.onnx ...]: the cost of running a program with less memory than it needs, for
+// advise [--smoke] [--csv] [--growth] [FILE.onnx ...]: the cost of running a program with less memory than it needs, for
 // the networks of files; without files for a chain of layers and two decoders in training. Prints for each the
 // bytes that its order needs and `least`, below which no copies and no steps run again lead. Then for limits
 // of 90, 80, 66, 50 and 40 % of these bytes what four ways give: copies out and back (copies), steps that run
@@ -16,7 +16,8 @@
 //     ms       with all plans and checks; of DTR, of all variants
 //
 // The unit of cost is a copied byte: as much as 400 flops, or as 20 bytes that a step reads or writes. One
-// recomputed step costs one more. With --csv: one line for each, with bytes.
+// recomputed step costs one more. With --csv: one line for each, with bytes. With --growth: the time for
+// chains of 500, 5000 and 50,000 steps.
 
 #include "dtr.hpp"
 #include "measure.hpp"
@@ -220,7 +221,28 @@ std::vector<subject> decoders(bool is_small)
     return all;
 }
 
-constexpr char usage[] = "usage: bench_advise [--smoke] [--csv] [FILE ...]\n";
+/// The time of advice within 60 % for chains of more and more steps, by the default effort and without search.
+void print_growth(step_id most_layers)
+{
+    std::printf("%8s %7s %9s %9s %9s %9s\n", "steps", "arena", "runs", "ms", "runs fast", "ms");
+    for (step_id layers = 250; layers <= most_layers; layers = 10 * layers) {
+        subject const s = chain(layers);
+        plan_options options = s.options;
+        byte_count const whole = plan_memory(s.program, options).report().lower_bound_bytes;
+        options.pools = {{whole / 100 * 60, 1}};
+        memory_advice advice{{}, {}, {}, 0, {}, options}, fast = advice;
+        double const ms =
+            bench::milliseconds([&] { advice = advise_memory(s.program, options, {.copies = false}); });
+        options.effort = effort::fast;
+        double const fast_ms =
+            bench::milliseconds([&] { fast = advise_memory(s.program, options, {.copies = false}); });
+        std::printf("%8zu %5.1f %% %9zu %9.1f %9zu %9.1f\n", s.program.steps(),
+                    percent(advice.bytes(), whole), advice.suggestions.size(), ms, fast.suggestions.size(),
+                    fast_ms);
+    }
+}
+
+constexpr char usage[] = "usage: bench_advise [--smoke] [--csv] [--growth] [FILE ...]\n";
 
 } // namespace
 
@@ -229,15 +251,18 @@ int main(int count, char** words)
     try {
         if (bench::gives_help(count, words, usage)) return 0;
         step_id layers = 500;
-        bool is_csv = false;
+        bool is_csv = false, grows = false;
         std::vector<std::string> files;
         for (int i = 1; i != count; ++i) {
             std::string const word = words[i];
             if (word == "--smoke") layers = 20;
             else if (word == "--csv") is_csv = true;
+            else if (word == "--growth") grows = true;
             else if (word[0] != '-') files.push_back(word);
             else bench::refuse_option(word);
         }
+        if (grows) print_growth(layers == 20 ? 250 : 25'000);
+        if (grows) return 0;
         if (is_csv) std::puts("network,limit,by,arena,cost,runs,copied,flops_percent,bytes_percent,ms");
         for (std::string const& file : files) run(read_network(file), is_csv);
         if (!files.empty()) return 0;

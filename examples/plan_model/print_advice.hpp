@@ -100,7 +100,7 @@ inline std::vector<limit_row> cost_within(network const& net, plan_settings cons
     for (operation const& op : net.operations) all_flops += static_cast<double>(op.flops);
     std::vector<limit_row> rows;
     for (sublet::memory_advice const& advice :
-         sublet::advise_memory(program, as_options(net, settings), bytes, advice_costs(net, program))) {
+         sublet::advise_limits(program, as_options(net, settings), bytes, advice_costs(net, program))) {
         limit_row& row = rows.emplace_back();
         row.limit = bytes[rows.size() - 1];
         row.fits = bool(advice);

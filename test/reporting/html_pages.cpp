@@ -250,7 +250,7 @@ void write_page_with_costs(std::string const& file)
     sublet::byte_count const whole = planned.bytes();
     std::vector<std::pair<sublet::byte_count, sublet::byte_count>> costs{{whole, 0}};
     std::vector<sublet::byte_count> const limits{whole / 2, whole / 10 * 9, whole / 10 * 7};
-    for (sublet::memory_advice const& advice : sublet::advise_memory(program, options, limits))
+    for (sublet::memory_advice const& advice : sublet::advise_limits(program, options, limits))
         if (advice) costs.emplace_back(advice.bytes(), advice.cost);
     auto name_of = [](auto v) { return "value " + std::to_string(v); };
     std::ofstream out(file, std::ios::binary);

@@ -56,7 +56,7 @@ struct html_options {
     per_value<std::uint64_t, step_id> duration = std::uint64_t{1}; ///< as in handoff_options
     /// Bytes of the arena and number of hand-offs of plans within other limits: drawn as a curve.
     std::vector<std::pair<byte_count, std::size_t>> waits_within = {};
-    /// The same of bytes and `cost`, as advise_memory() gives them for a list of limits.
+    /// The same of bytes and `cost`, as advise_limits() gives them.
     std::vector<std::pair<byte_count, byte_count>> cost_within = {};
     /// Of plans that are no planner's result; default: the most bytes live at once.
     table<pool_id, byte_count> lower_bounds = {};
