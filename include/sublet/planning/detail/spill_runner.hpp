@@ -179,13 +179,19 @@ private:
         return is_there_[b] == 0 && is_copied_[b] == 0 && m_.of[b].maker < now_;
     }
 
-    /// What the storages that have left ask of b. Where that changes and b has left, too, it asks in turn.
-    void ask_again(buffer_id first)
+    /// What the storages that have left ask of the operands of a step. Where that changes, and the operand has
+    /// left, too, it asks in turn; those that are made last come first, so that each is asked once.
+    void ask_operands(position_id of)
     {
-        asking_.assign(1, first);
-        while (!asking_.empty()) {
-            buffer_id const b = asking_.back();
-            asking_.pop_back();
+        auto const ask = [this](position_id step) {
+            for (buffer_id b : m_.operands[step]) {
+                bool const is_made_again = m_.of[b].maker != no_position;
+                asking_.push({is_made_again ? m_.of[b].maker + 1 : 0, b});
+            }
+        };
+        for (ask(of); !asking_.empty();) {
+            auto const [made, b] = asking_.top();
+            while (!asking_.empty() && asking_.top().second == b) asking_.pop();
             position_id next = no_position, last = 0;
             for (position_id reader : m_.readers[b])
                 for (buffer_id y : m_.results[reader]) {
@@ -200,8 +206,7 @@ private:
             asked_[b] = next;
             asked_until_[b] = last;
             free_if_dead(b);
-            if (is_restored_by_step(b) && m_.of[b].maker != no_position)
-                for (buffer_id operand : m_.operands[m_.of[b].maker]) asking_.push_back(operand);
+            if (is_restored_by_step(b) && made != 0) ask(m_.of[b].maker);
         }
     }
     bool is_needed(buffer_id b) { return next_need(b) != no_position; }
@@ -257,6 +262,7 @@ private:
     /// Its score has to be found anew.
     void list_candidate(buffer_id b)
     {
+        if (!m_.of[b].may_leave && (marks_[b] & held) == 0) return;
         listed_[b] = 0;
         candidates_[m_.of[b].pool].push({0, b});
     }
@@ -338,8 +344,7 @@ private:
             has_home_[b] = 1;
             copies_out_.push_back({last_event_[b], 0, b});
         }
-        if (!is_copied)
-            for (buffer_id operand : m_.operands[m_.of[b].maker]) ask_again(operand);
+        if (!is_copied) ask_operands(m_.of[b].maker);
     }
     void take_excess()
     {
@@ -427,7 +432,7 @@ private:
             result_.cost = checked_add(result_.cost, m_.cost[step.at]);
             for (buffer_id b : made_) result_.restored.push_back(b);
             result_.restored.push_back(no_buffer); // ends the list of this step
-            for (buffer_id b : m_.operands[step.at]) ask_again(b);
+            ask_operands(step.at);
         }
         for (std::size_t i = step.first_lock; i != locked_.size(); ++i) --locks_[locked_[i]];
         locked_.resize(step.first_lock);
@@ -479,7 +484,8 @@ private:
     table<buffer_id, std::uint64_t> seen_;
     std::uint64_t stamp_ = 0, work_ = 0, round_ = 0;
     std::vector<candidate> passed_;
-    std::vector<buffer_id> walk_, asking_, made_, locked_;
+    std::priority_queue<std::pair<std::uint32_t, buffer_id>> asking_;
+    std::vector<buffer_id> walk_, made_, locked_;
     std::vector<frame> frames_;
     std::vector<sort_key> copies_out_; // {the event that they follow, 0, buffer}
     position_id now_ = 0;

@@ -46,15 +46,16 @@ public:
     {
         best_ = begins_[0].run;
         if (movable_.empty() && choices_.empty()) return std::move(best_);
-        work += runner_.work();
-        for (std::size_t start = 0; start != starts && runner_.work() < work; ++start) {
+        for (std::size_t start = 0; start != starts && work != 0; ++start) {
+            std::uint64_t const begun = runner_.work();
             runner_.forget();
             bool const is_known = start < begins_.size();
             rule_ = is_known ? begins_[start].rule : rules_[draw(rules_.size())];
             spill_run now = is_known ? std::move(begins_[start].run) : runner_.run(limits_, rule_);
             if (rule_.restores == restoring::by_copies) runner_.mark_all(spill_runner::copied);
-            if (!now.events.empty()) descend(now, work);
+            if (!now.events.empty()) descend(now, begun + work / (starts - start));
             if (now.is_better_than(best_)) best_ = std::move(now);
+            work -= smaller(work, runner_.work() - begun);
         }
         return std::move(best_);
     }
