@@ -78,10 +78,7 @@ inline steps_within fit_to(sublet::byte_count capacity, sublet::advice_options c
     found.what.program =
         sublet::sequence(chain.steps(), chain.values(), [&](auto s, sublet::effect_sink& sink) {
             auto const step = static_cast<sublet::step_id>(s);
-            bool const is_out = advice.spilled.steps[step].kind == sublet::spilled_program::kind::copied_out;
-            for (sublet::touch t : chain.touches(step))
-                if (is_out && t.makes()) sink.write(t.value); // external: it is there before
-                else sink.add(t.kind, t.value);
+            for (sublet::touch t : chain.touches(step)) sink.add(t.kind, t.value);
             for (sublet::overwrite o : chain.overwrites(step)) sink.may_overwrite(o.in, o.out);
             sink.only_views(chain.only_views(step));
         });
