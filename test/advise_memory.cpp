@@ -11,6 +11,7 @@
 #include "view_sizes.hpp"
 
 #include <sublet/analysis/lifetimes.hpp>
+#include <sublet/listing.hpp>
 #include <sublet/plan_concurrent.hpp>
 #include <sublet/plan_handoffs.hpp>
 #include <sublet/plan_memory.hpp>
@@ -360,6 +361,38 @@ TEST_CASE("a network of forty layers is trained in a tenth of its memory by copi
         CHECK(s.remat_step == +s.value);
         CHECK(s.cost == (s.value == 0 ? 100 : 200)); // one operand at most, and one result
     }
+}
+
+TEST_CASE("a lower limit never costs less than a higher one, and a list of limits is answered in its order")
+{
+    training const net{24};
+    auto const program = net.program();
+    std::vector<byte_count> const limits{900, 2000, 299, 1400, 2500, 1100};
+    auto const all = advise_limits(program, net.options(5), limits);
+    REQUIRE(all.size() == limits.size());
+    for (std::size_t i = 0; i != all.size(); ++i) {
+        CHECK(all[i].options.pools[0].capacity == limits[i]);
+        CHECK(bool(all[i]) == (limits[i] != 299));
+        if (!all[i]) continue;
+        CHECK(all[i].bytes() <= limits[i]);
+        CHECK(all[i].cost <= advise_memory(program, net.options(limits[i])).cost);
+        for (std::size_t k = 0; k != all.size(); ++k)
+            if (all[k] && limits[k] < limits[i]) CHECK(all[i].cost <= all[k].cost);
+    }
+    CHECK(all[4].suggestions.empty()); // it fits
+    CHECK(advise_limits(program, net.options(5), {}).empty());
+
+    listing<char> list;
+    list.step().make('a', {.bytes = 60}).may_recompute();
+    list.step().make('b', {.bytes = 50});
+    list.step().read('b').make('c', {.bytes = 10});
+    list.step().read('a').read('c');
+    auto const named = advise_limits(list, {120, 70, 30});
+    REQUIRE(named.size() == 3);
+    CHECK(named[0].cost == 0);
+    CHECK(named[1].cost == 60);
+    CHECK(named[1].suggestions.size() == 1);
+    CHECK_FALSE(named[2]);
 }
 
 TEST_CASE("the caller's costs are respected: steps that must not run again, values that must not move")

@@ -26,6 +26,7 @@
 #include <sublet/planning/planned_memory.hpp>
 #include <sublet/planning/spills.hpp>
 
+#include <utility>
 #include <vector>
 
 namespace sublet {
@@ -68,7 +69,7 @@ struct memory_advice : planned_memory {
 ///             says neither runs once: in a program from lists of uses and defs, each step.
 /// Ensures:    the plan is that of `spilled.program`. If there is none because of its size, `pools` gives the
 ///             peak that was reached and `least`, below which no spills lead; if because of the order, there
-///             are no suggestions.
+///             are no suggestions. The cost is the least that a search finds: there is no bound on it.
 /// Complexity: up to nine times that of plan_memory(), and up to eight times that of a search for runs within
 ///             the capacities (planning/detail/find_spills.hpp): once for the program, then with lower
 ///             capacities until alignment and fragmentation fit, too. `options.effort` bounds both.
@@ -86,6 +87,17 @@ template <detail::listed L>
 {
     list.expect_no_carry("advise_memory");
     return list.named(advise_memory(list.program(), list.sized_options(), how));
+}
+/// The same within each of the limits.
+template <detail::listed L>
+[[nodiscard]] auto advise_limits(L const& list, std::vector<byte_count> const& limits,
+                                 advice_options const& how = {})
+{
+    list.expect_no_carry("advise_limits");
+    std::vector<decltype(advise_memory(list, how))> all;
+    for (memory_advice& advice : advise_limits(list.program(), list.sized_options(), limits, how))
+        all.push_back(list.named(std::move(advice)));
+    return all;
 }
 
 } // namespace sublet
