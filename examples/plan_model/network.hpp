@@ -34,11 +34,12 @@ struct operation {
     std::vector<sublet::value_id> mutated;      ///< inputs that are also written
     std::vector<sublet::value_id> overwritable; ///< inputs that the first output may overwrite
     sublet::byte_count flops = 0;               ///< 0: unknown
-    bool may_recompute = false;         ///< it is known to be a function of its inputs, without other effects
-    bool may_recompute_results = false; ///< it is one of those that it does not write: these it may leave out
+    bool may_recompute = false;       ///< it is known to be a function of its inputs, without other effects
     std::vector<network_body> bodies; ///< graphs inside that are planned; adjacent branches are one choice
     std::vector<sublet::value_id> read_before = {}; ///< operands that it reads before the bodies run
     bool is_border = false; ///< no node: it begins or ends an iteration of a body
+    /// It is one of the inputs that it does not write: run again, it may leave the writes out.
+    bool may_recompute_results = false;
     sublet::value_id scratch = sublet::no_value; ///< storage of its bodies, if it is planned as one step
 };
 

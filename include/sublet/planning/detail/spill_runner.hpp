@@ -29,7 +29,7 @@ namespace sublet::detail {
 enum class restoring : std::uint8_t {
     by_either, ///< by what costs less at the time
     by_copies, ///< nothing runs again that may be copied
-    by_steps   ///< nothing is copied that may be made again
+    by_steps   ///< nothing is copied
 };
 
 /// What leaves first.
@@ -283,7 +283,7 @@ private:
             its.may_copy && (rule_.restores == restoring::by_copies || (marks_[b] & copied) != 0);
         double cost = its.maker != no_position && !copies_it ? cost_again(b, most * gain) : -1;
         bool is_copied = false;
-        if (its.may_copy && (cost < 0 || rule_.restores != restoring::by_steps)) {
+        if (its.may_copy && rule_.restores != restoring::by_steps) {
             double const copy = static_cast<double>(its.copy_cost) * (has_home_[b] != 0 ? 0.5 : 1);
             is_copied = cost < 0 || copy < cost;
             if (is_copied) cost = copy;
