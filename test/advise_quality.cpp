@@ -30,9 +30,9 @@ namespace {
 
 // --- how good the advice has to be ------------------------------------------------------------------------
 
-constexpr double most_cost_of_steps =
-    1.10; // of small training runs, as a multiple of the optimum: of all sums
-constexpr double most_cost_of_copies = 1.10;
+// Of small training runs, as a multiple of the optimum: of all sums. SUBLET_ROUNDS=4 for 2400 programs.
+constexpr double most_cost_of_steps = 1.04;
+constexpr double most_cost_of_copies = 1.02;
 constexpr double most_cost_of_both = 1.10;
 constexpr double most_cost_with_extras = 1.10; // with in-place pairs, early reads and early outputs
 constexpr unsigned most_missed_of_hundred = 2; // plans that exist and were not found
@@ -59,7 +59,7 @@ run_costs draw_costs(random_source& pick, tiny_program const& p)
 TEST_CASE("the least cost is the same by single moves and by fewer states")
 {
     unsigned paid = 0, free = 0, none = 0;
-    for (unsigned seed = 0, n = rounds(2000); seed != n; ++seed) {
+    for (unsigned seed = 0, n = rounds(600); seed != n; ++seed) {
         CAPTURE(seed);
         random_source pick{std::mt19937{seed}};
         tiny_program const p = draw_tiny(pick);
@@ -73,7 +73,7 @@ TEST_CASE("the least cost is the same by single moves and by fewer states")
         }
     }
     MESSAGE("paid " << paid << ", free " << free << ", impossible " << none);
-    CHECK(paid > rounds(400));
+    CHECK(paid > rounds(100));
     CHECK(free > rounds(700));
     CHECK(none > rounds(700));
 }
@@ -214,23 +214,23 @@ TEST_CASE("the advice for small training runs costs little more than the optimum
 {
     SUBCASE("with steps run again")
     {
-        CHECK(compare_with_optimum(false, true, rounds(2000)).ratio() <= most_cost_of_steps);
+        CHECK(compare_with_optimum(false, true, rounds(600)).ratio() <= most_cost_of_steps);
     }
     SUBCASE("with copies")
     {
-        CHECK(compare_with_optimum(true, false, rounds(2000)).ratio() <= most_cost_of_copies);
+        CHECK(compare_with_optimum(true, false, rounds(600)).ratio() <= most_cost_of_copies);
     }
     SUBCASE("with both")
     {
-        CHECK(compare_with_optimum(true, true, rounds(2000)).ratio() <= most_cost_of_both);
+        CHECK(compare_with_optimum(true, true, rounds(600)).ratio() <= most_cost_of_both);
     }
     SUBCASE("with steps run again, of programs with extras")
     {
-        CHECK(compare_with_optimum(false, true, rounds(500), true).ratio() <= most_cost_with_extras);
+        CHECK(compare_with_optimum(false, true, rounds(200), true).ratio() <= most_cost_with_extras);
     }
     SUBCASE("with both, of programs with extras")
     {
-        CHECK(compare_with_optimum(true, true, rounds(500), true).ratio() <= most_cost_with_extras);
+        CHECK(compare_with_optimum(true, true, rounds(200), true).ratio() <= most_cost_with_extras);
     }
 }
 
@@ -356,7 +356,8 @@ TEST_CASE("steps of a chain that run again are hardly more than the fewest")
             std::uint32_t bits = 0;
             while (1u << bits < layers) ++bits;
             std::uint32_t const by_root = ceil_root(layers) + 3, by_bits = 2 * bits + 3;
-            std::set<std::uint32_t> const limits{5, by_bits, by_root, layers / 2 + 2, layers * 3 / 4 + 2};
+            std::set<std::uint32_t> limits{by_bits, by_root};
+            if (layers <= 64) limits.insert({5, layers / 2 + 2, layers * 3 / 4 + 2});
             for (std::uint32_t limit : limits) {
                 CAPTURE(reads_two);
                 CAPTURE(layers);
