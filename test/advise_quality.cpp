@@ -34,8 +34,8 @@ namespace {
 constexpr double most_cost_of_steps = 1.04;
 constexpr double most_cost_of_copies = 1.02;
 constexpr double most_cost_of_both = 1.10;
-constexpr double most_cost_with_extras = 1.10; // with in-place pairs, early reads and early outputs
-constexpr unsigned most_missed_of_hundred = 2; // plans that exist and were not found
+constexpr double most_cost_with_extras = 1.25; // with in-place pairs, early reads and early outputs
+constexpr unsigned most_missed_of_hundred = 4; // plans that exist and were not found
 constexpr unsigned most_missed_with_extras = 20;
 constexpr double most_cost_of_chains = 1.02;
 

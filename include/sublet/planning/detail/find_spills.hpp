@@ -20,10 +20,11 @@
 /// the next use; the farthest next use is from Belady, "A study of replacement algorithms for a
 /// virtual-storage computer", IBM Systems Journal 1966.
 
-#include <sublet/core/plan.hpp>
 #include <sublet/core/units.hpp>
 #include <sublet/planning/detail/spill_model.hpp>
 #include <sublet/planning/detail/spill_run.hpp>
+
+#include <cstdint>
 
 namespace sublet::detail {
 
@@ -36,9 +37,9 @@ namespace sublet::detail {
 /// Ensures:    the events of kind `original` are the positions of the program, in order.
 /// Complexity: with e events, and c steps that would run again for a storage: 9 or 27 runs of about
 ///             O((touches + e) (c + log touches)) each, cut short where steps run again too often; then as many
-///             more as the effort allows.
+///             more as `work` allows: so many storages and touches are looked at.
 [[nodiscard]] spill_run find_spills(spill_model const& m, table<pool_id, byte_count> const& limits,
-                                    effort work);
+                                    std::uint64_t work);
 
 } // namespace sublet::detail
 

@@ -20,6 +20,9 @@
 #include <sublet/planning/detail/spill_run.hpp>
 #include <sublet/sharing/in_place.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -97,8 +100,9 @@ public:
         table<pool_id, byte_count> limits;
         for (pool_id pool = 0; pool != model_.pools; ++pool)
             limits.push_back(larger(capacity_of(pool), least_[pool].bytes));
+        std::uint64_t const work = options.effort.of(20'000'000);
         for (int round = 0; !advice && round != 8; ++round) {
-            spill_run const run = find_spills(model_, limits, options.effort);
+            spill_run const run = find_spills(model_, limits, round == 0 ? work : work / 8);
             bool const is_found = !run.events.empty();
             apply(is_found ? run : whole_run(model_), options, advice);
             if (!is_found || advice || advice.error().what != fault::over_capacity || run.excess != 0) break;

@@ -51,6 +51,8 @@ public:
             runner_.forget();
             bool const is_known = start < begins_.size();
             rule_ = is_known ? begins_[start].rule : rules_[draw(rules_.size())];
+            for (buffer_id b : movable_)
+                if (!is_known) runner_.weights()[b] = std::ldexp(1.0, static_cast<int>(draw(3)) - 1);
             spill_run now = is_known ? std::move(begins_[start].run) : runner_.run(limits_, rule_);
             if (rule_.restores == restoring::by_copies) runner_.mark_all(spill_runner::copied);
             if (!now.events.empty()) descend(now, begun + work / (starts - start));
@@ -137,9 +139,10 @@ SUBLET_DECL spill_run whole_run(spill_model const& m)
     return run;
 }
 
-SUBLET_DECL spill_run find_spills(spill_model const& m, table<pool_id, byte_count> const& limits, effort work)
+SUBLET_DECL spill_run find_spills(spill_model const& m, table<pool_id, byte_count> const& limits,
+                                  std::uint64_t work)
 {
-    return spill_search(m, limits).improved(work.of(20'000'000));
+    return spill_search(m, limits).improved(work);
 }
 
 } // namespace sublet::detail
