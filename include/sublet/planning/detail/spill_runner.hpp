@@ -279,11 +279,12 @@ private:
         if (!its.may_leave && !is_idle) return {};
         double const distance = is_idle ? 1.0 : static_cast<double>(next_need(b) - now_ + 1);
         double const gain = size_[b] * power(distance, rule_.distance) / weight_[b];
+        bool const may_copy = its.may_copy && (has_home_[b] != 0 || !is_being_read(b));
         bool const copies_it =
-            its.may_copy && (rule_.restores == restoring::by_copies || (marks_[b] & copied) != 0);
+            may_copy && (rule_.restores == restoring::by_copies || (marks_[b] & copied) != 0);
         double cost = its.maker != no_position && !copies_it ? cost_again(b, most * gain) : -1;
         bool is_copied = false;
-        if (its.may_copy && rule_.restores != restoring::by_steps) {
+        if (may_copy && rule_.restores != restoring::by_steps) {
             double const copy = static_cast<double>(its.copy_cost) * (has_home_[b] != 0 ? 0.5 : 1);
             is_copied = cost < 0 || copy < cost;
             if (is_copied) cost = copy;
@@ -391,8 +392,8 @@ private:
     void run(frame const& step)
     {
         if (step.is_original) now_ = step.at + 1; // its own uses are over
-        for (buffer_id b : m_.early[step.at])
-            if (locks_[b] == 1 && !is_needed(b) && !is_held(b)) leave(b);
+        for (buffer_id b : m_.early[step.at]) unlock_early(b, step);
+        early_of_ = step.at;
 
         made_.clear();
         needed_.assign(m_.pools, 0);
@@ -415,6 +416,7 @@ private:
             free_bytes(pool, needed_[pool]);
             used_[pool] = checked_add(used_[pool], needed_[pool]);
         }
+        early_of_ = no_position;
         take_excess();
         for (pool_id pool = 0; pool != m_.pools; ++pool) used_[pool] -= needed_[pool];
         for (buffer_id b : made_) {
@@ -444,6 +446,29 @@ private:
             for (buffer_id b : m_.rewritten[step.at]) has_home_[b] = 0;
         for (buffer_id b : made_)
             if (b != step.wanted) free_if_dead(b);
+    }
+
+    /// What is read early may leave before the step writes.
+    void unlock_early(buffer_id b, frame const& step)
+    {
+        if (is_there_[b] == 0 || locks_[b] != 1) return;
+        for (std::size_t i = step.first_lock; i != locked_.size(); ++i) {
+            if (locked_[i] != b) continue;
+            locked_[i] = locked_.back();
+            locked_.pop_back();
+            locks_[b] = 0;
+            free_if_dead(b);
+            if (is_there_[b] != 0) list_candidate(b);
+            return;
+        }
+    }
+    /// A copy out would follow the step.
+    [[nodiscard]] bool is_being_read(buffer_id b) const
+    {
+        if (early_of_ != no_position)
+            for (buffer_id other : m_.early[early_of_])
+                if (other == b) return true;
+        return false;
     }
 
     /// Of the program, when the event is over.
@@ -489,6 +514,7 @@ private:
     std::vector<frame> frames_;
     std::vector<sort_key> copies_out_; // {the event that they follow, 0, buffer}
     position_id now_ = 0;
+    position_id early_of_ = no_position; // the step that has read its early operands, and is about to write
     spill_run result_;
 };
 
