@@ -148,12 +148,10 @@ private:
     /// What is there of the operands of the step on top does not leave.
     void lock_operands()
     {
+        ++stamp_;
+        for (std::size_t i = frames_.back().first_lock; i != locked_.size(); ++i) seen_[locked_[i]] = stamp_;
         for (buffer_id b : m_.operands[frames_.back().at]) {
-            if (is_there_[b] == 0) continue;
-            bool is_locked = false;
-            for (std::size_t i = frames_.back().first_lock; i != locked_.size(); ++i)
-                is_locked = is_locked || locked_[i] == b;
-            if (is_locked) continue;
+            if (is_there_[b] == 0 || seen_[b] == stamp_) continue;
             locked_.push_back(b);
             ++locks_[b];
         }

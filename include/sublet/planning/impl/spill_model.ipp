@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <utility>
 
 namespace sublet::detail {
@@ -112,31 +111,33 @@ private:
             if (m_.of[b].size != 0) m_.given.push_back(b);
         }
         table<buffer_id, unsigned char> is_there(m_.of.size(), 0);
+        table<buffer_id, unsigned char> is_early(m_.of.size(), 0), is_rewritten(m_.of.size(), 0); // at a position
         for (buffer_id b : is_given_) is_there[b] = 1;
         for (position_id at = 0; at != m_.end(); ++at) {
             auto const visit = [&](buffer_id b) {
                 if (seen[b] == at) return;
                 seen[b] = at;
+                is_early[b] = 1;
+                is_rewritten[b] = 0;
                 if (first_touch_[b] == no_position) first_touch_[b] = at;
                 if (m_.of[b].size == 0) return;
                 if (is_there[b] != 0) in.push_back({at, b});
                 else out.push_back({at, b});
             };
-            for (touch t : p_.touches(m_.steps[at])) visit(m_.buffers.buffer_of[t.value]);
-            std::size_t const first_at_end = next_at_end;
-            for (; next_at_end != at_node_ends.size() && at_node_ends[next_at_end].key == at; ++next_at_end)
-                visit(m_.buffers.buffer_of[value_id{at_node_ends[next_at_end].id}]);
+            for (touch t : p_.touches(m_.steps[at])) {
+                buffer_id const b = m_.buffers.buffer_of[t.value];
+                visit(b);
+                if (t.kind != touch::access::use_early) is_early[b] = 0;
+                if (t.writes()) is_rewritten[b] = 1;
+            }
+            for (; next_at_end != at_node_ends.size() && at_node_ends[next_at_end].key == at; ++next_at_end) {
+                buffer_id const b = m_.buffers.buffer_of[value_id{at_node_ends[next_at_end].id}];
+                visit(b);
+                is_early[b] = 0;
+            }
             for (std::size_t i = in.size(); i-- != 0 && in[i].first == at;) {
-                bool is_early = true, is_rewritten = false;
-                for (touch t : p_.touches(m_.steps[at])) {
-                    if (m_.buffers.buffer_of[t.value] != in[i].second) continue;
-                    is_early = is_early && t.kind == touch::access::use_early;
-                    is_rewritten = is_rewritten || t.writes();
-                }
-                if (is_rewritten) rewritten.push_back(in[i]);
-                for (std::size_t k = first_at_end; k != next_at_end; ++k)
-                    is_early = is_early && m_.buffers.buffer_of[value_id{at_node_ends[k].id}] != in[i].second;
-                if (is_early) early.push_back(in[i]);
+                if (is_rewritten[in[i].second] != 0) rewritten.push_back(in[i]);
+                if (is_early[in[i].second] != 0) early.push_back(in[i]);
             }
             for (touch t : p_.touches(m_.steps[at])) is_there[m_.buffers.buffer_of[t.value]] = 1;
         }
@@ -147,15 +148,25 @@ private:
         m_.early = rows(early);
         m_.rewritten = rows(rewritten);
         m_.results = rows(out);
+        list_pairs();
+    }
+
+    void list_pairs()
+    {
+        table<buffer_id, position_id> read_at(m_.of.size(), no_position), made_at(m_.of.size(), no_position);
+        std::vector<std::pair<position_id, spill_model::in_place_pair>> pairs;
+        for (position_id at = 0; at != m_.end(); ++at) {
+            if (p_.overwrites(m_.steps[at]).empty()) continue;
+            for (buffer_id b : m_.operands[at]) read_at[b] = at;
+            for (buffer_id b : m_.results[at]) made_at[b] = at;
+            for (overwrite o : p_.overwrites(m_.steps[at])) {
+                buffer_id const from = m_.buffers.buffer_of[o.in], to = m_.buffers.buffer_of[o.out];
+                if (read_at[from] == at && made_at[to] == at && m_.of[from].pool == m_.of[to].pool)
+                    pairs.push_back({at, {from, to}});
+            }
+        }
         m_.pairs = csr_rows<position_id, spill_model::in_place_pair>::gathered(m_.steps.size(), [&](auto add) {
-            for (position_id at = 0; at != m_.end(); ++at)
-                for (overwrite o : p_.overwrites(m_.steps[at])) {
-                    buffer_id const from = m_.buffers.buffer_of[o.in], to = m_.buffers.buffer_of[o.out];
-                    bool const fits = m_.of[from].size != 0 && m_.of[to].size != 0 &&
-                                      m_.of[from].pool == m_.of[to].pool;
-                    if (fits && is_in(m_.operands[at], from) && is_in(m_.results[at], to))
-                        add(at, spill_model::in_place_pair{from, to});
-                }
+            for (auto const& pair : pairs) add(pair.first, pair.second);
         });
     }
 
@@ -196,12 +207,6 @@ private:
         }
     }
 
-    static bool is_in(std::span<buffer_id const> row, buffer_id b)
-    {
-        for (buffer_id other : row)
-            if (other == b) return true;
-        return false;
-    }
     using touched_at = std::vector<std::pair<position_id, buffer_id>>;
     [[nodiscard]] csr_rows<position_id, buffer_id> rows(touched_at const& items) const
     {
