@@ -163,9 +163,8 @@ tally compare_with_optimum(bool copies, bool remats, unsigned programs, bool ext
         byte_count const limit =
             free.least + pick.below(static_cast<std::uint32_t>(free.peak_before - free.least));
         CAPTURE(limit);
-        auto const advice =
-            advise_memory(p.program(), p.options(limit),
-                          with_costs({.copies = copies, .remats = remats}, costs));
+        auto const advice = advise_memory(p.program(), p.options(limit),
+                                          with_costs({.copies = copies, .remats = remats}, costs));
         least_cost_search search(p, costs, limit);
         byte_count const optimum = search.find(most_states);
         if (search.is_cut) {
@@ -269,8 +268,7 @@ struct chain {
         snapshot const p = program();
         run_costs costs;
         costs.again.assign(p.steps(), 1);
-        return advise_memory(p, {.bytes = 1, .pools = {{capacity, 1}}},
-                             with_costs({.copies = false}, costs));
+        return advise_memory(p, {.bytes = 1, .pools = {{capacity, 1}}}, with_costs({.copies = false}, costs));
     }
     tiny_program tiny() const
     {

@@ -61,7 +61,7 @@ struct spill_model {
 
     spill_model(snapshot const& p, plan_options const& options, advice_options const& how);
 
-    csr_rows<position_id, buffer_id> left_out;  ///< updates, which it does not make when it runs again
+    csr_rows<position_id, buffer_id> left_out; ///< updates, which it does not make when it runs again
 
     [[nodiscard]] bool is_left_out(position_id at, buffer_id b) const
     {

@@ -153,15 +153,15 @@ private:
 
     void list_pairs()
     {
-        table<buffer_id, position_id> read_at(m_.of.size(), no_position), made_at(m_.of.size(), no_position);
+        table<buffer_id, position_id> operand_at(m_.of.size(), no_position), result_at(m_.of.size(), no_position);
         std::vector<std::pair<position_id, spill_model::in_place_pair>> pairs;
         for (position_id at = 0; at != m_.end(); ++at) {
             if (p_.overwrites(m_.steps[at]).empty()) continue;
-            for (buffer_id b : m_.operands[at]) read_at[b] = at;
-            for (buffer_id b : m_.results[at]) made_at[b] = at;
+            for (buffer_id b : m_.operands[at]) operand_at[b] = at;
+            for (buffer_id b : m_.results[at]) result_at[b] = at;
             for (overwrite o : p_.overwrites(m_.steps[at])) {
                 buffer_id const from = m_.buffers.buffer_of[o.in], to = m_.buffers.buffer_of[o.out];
-                if (read_at[from] == at && made_at[to] == at && m_.of[from].pool == m_.of[to].pool)
+                if (operand_at[from] == at && result_at[to] == at && m_.of[from].pool == m_.of[to].pool)
                     pairs.push_back({at, {from, to}});
             }
         }
