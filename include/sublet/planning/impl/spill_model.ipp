@@ -84,13 +84,14 @@ private:
     void keep_without_root()
     {
         table<buffer_id, unsigned char> begins(m_.of.size(), 0);
-        for (buffer_id b = 0; b != m_.of.size(); ++b) {
-            value_id const root = m_.buffers.buffers[b].root;
-            begins[b] = is_given(role_[root]);
-            if (begins[b] != 0 || is_given(m_.buffers.buffers[b].role) || first_touch_[b] == no_position) continue;
-            for (touch t : p_.touches(m_.steps[first_touch_[b]]))
-                if (t.value == root && t.defines()) begins[b] = 1;
-        }
+        for (buffer_id b = 0; b != m_.of.size(); ++b) begins[b] = is_given(role_[m_.buffers.buffers[b].root]);
+        for (position_id at = 0; at != m_.end(); ++at)
+            for (touch t : p_.touches(m_.steps[at])) {
+                buffer_id const b = m_.buffers.buffer_of[t.value];
+                buffer const& its = m_.buffers.buffers[b];
+                if (t.value == its.root && t.defines() && first_touch_[b] == at && !is_given(its.role))
+                    begins[b] = 1;
+            }
         for (buffer_id b = 0; b != m_.of.size(); ++b) {
             m_.of[b].may_leave = m_.of[b].may_leave && begins[b] != 0;
             m_.of[b].may_copy = how_.copies && m_.of[b].may_leave;
@@ -111,7 +112,7 @@ private:
             if (m_.of[b].size != 0) m_.given.push_back(b);
         }
         table<buffer_id, unsigned char> is_there(m_.of.size(), 0);
-        table<buffer_id, unsigned char> is_early(m_.of.size(), 0), is_rewritten(m_.of.size(), 0); // at a position
+        table<buffer_id, unsigned char> is_early(m_.of.size(), 0), is_rewritten(m_.of.size(), 0);
         for (buffer_id b : is_given_) is_there[b] = 1;
         for (position_id at = 0; at != m_.end(); ++at) {
             auto const visit = [&](buffer_id b) {
