@@ -107,7 +107,8 @@ public:
         if (is_so) record_->say(detail::effect_record::recomputable);
     }
     /// The same for a step that also updates external values, such as running averages: run again, it makes
-    /// its results, which do not depend on these values, and leaves out the updates.
+    /// its results, which do not depend on these values, and leaves out the updates. A step that updates
+    /// planned storage still runs once.
     void may_recompute_results(bool is_so = true)
     {
         if (is_so) record_->say(detail::effect_record::recomputes_results);

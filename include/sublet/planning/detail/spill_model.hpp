@@ -13,7 +13,8 @@
 ///
 /// A buffer is the storage of a value with its views; in-place pairs are not joined. Its maker is the only
 /// step that writes it. It runs again only if it says that it may (effect_sink::may_recompute()), writes
-/// planned storage only that is neither pinned nor given, and before an operand is written again.
+/// planned storage only that is neither pinned nor given, and before an operand is written again. If it says
+/// may_recompute_results(), it may also update external storage, which it does not touch when it runs again.
 
 #include <sublet/analysis/lifetimes.hpp>
 #include <sublet/core/internal/sorting.hpp>
@@ -58,10 +59,12 @@ struct spill_model {
     table<position_id, byte_count> cost;      ///< of running the step again
     /// It makes the same up to here: the first position that writes an operand of it again.
     table<position_id, position_id> same_until;
-
-    spill_model(snapshot const& p, plan_options const& options, advice_options const& how);
-
     csr_rows<position_id, buffer_id> left_out; ///< updates, which it does not make when it runs again
+
+    /// Requires:   the program has a plan in the order of `options`, whatever its size.
+    /// Complexity: O(values + pairs + touches log touches).
+    /// Throws:     precondition_error if sums of costs or sizes exceed 64 bits.
+    spill_model(snapshot const& p, plan_options const& options, advice_options const& how);
 
     [[nodiscard]] bool is_left_out(position_id at, buffer_id b) const
     {

@@ -73,7 +73,11 @@ public:
     /// Of all runs together.
     [[nodiscard]] std::uint64_t work() const { return work_; }
 
-    /// Nothing that is worse than `known`, if there is such a run: then it has no events.
+    /// Without events if some use cannot be restored, if it takes too much work, or if it is worse than `known`.
+    ///
+    /// Requires:   `limits` has an entry for each pool of the model.
+    /// Complexity: as find_spills() says of one run.
+    /// Throws:     precondition_error if what is there at once exceeds 64 bits.
     spill_run run(table<pool_id, byte_count> const& limits, spill_rule const& rule,
                   spill_run const* known = nullptr)
     {

@@ -144,9 +144,10 @@ private:
 /// The advice for each of the limits, for each of which `pools` has the capacities.
 inline std::vector<memory_advice> advice_within(snapshot const& p, plan_options const& given,
                                                 advice_options const& wanted,
-                                                std::vector<table<pool_id, pool_limits>> const& limits)
+                                                std::vector<table<pool_id, pool_limits>> const& limits,
+                                                char const* call)
 {
-    expect_one_program(given, "advise_memory");
+    expect_one_program(given, call);
     auto const asked = with_said_views(p, tabulated_options(given, p.values()));
     asked_options asked_advice(wanted, p.values(), &advice_options::movable);
     asked_advice.ask(&advice_options::step_cost, p.steps());
@@ -171,7 +172,7 @@ inline std::vector<memory_advice> advice_within(snapshot const& p, plan_options 
 SUBLET_DECL memory_advice advise_memory(snapshot const& p, plan_options const& options,
                                         advice_options const& how)
 {
-    return std::move(detail::advice_within(p, options, how, {options.pools}).front());
+    return std::move(detail::advice_within(p, options, how, {options.pools}, "advise_memory").front());
 }
 
 SUBLET_DECL std::vector<memory_advice> advise_limits(snapshot const& p, plan_options const& options,
@@ -183,7 +184,7 @@ SUBLET_DECL std::vector<memory_advice> advise_limits(snapshot const& p, plan_opt
         pools[i].resize(detail::larger(pools[i].size(), std::size_t{1}));
         pools[i].front().capacity = limits[i];
     }
-    std::vector<memory_advice> result = detail::advice_within(p, options, how, pools);
+    std::vector<memory_advice> result = detail::advice_within(p, options, how, pools, "advise_limits");
     // A search may find less cost within a lower limit: what is within that is within a higher one, too.
     for (memory_advice& advice : result)
         for (std::size_t i = 0; i != result.size(); ++i) {
