@@ -363,6 +363,28 @@ TEST_CASE("a network of forty layers is trained in a tenth of its memory by copi
     }
 }
 
+TEST_CASE("a step runs again up to the step that writes its operand, and not behind it")
+{
+    // 0: a; 1: b from a; 2: c, or also a write of a; 3: reads b and writes a; 4: reads a
+    auto const of = [](bool writes_before) {
+        return sequence(5, 3, [writes_before](step_id s, effect_sink& step) {
+            if (s == 1) step.use(0);
+            if (s == 2 && writes_before) step.write(0);
+            if (s == 3) step.use(1), step.write(0);
+            if (s == 4) step.use(0);
+            if (s < 3) step.def(+s);
+            step.may_recompute(s == 1);
+        });
+    };
+    plan_options const options{.bytes = {byte_count{10}, byte_count{30}, byte_count{40}}, .pools = {{50, 1}}};
+    auto const advice = advise_memory(of(false), options, {.copies = false});
+    REQUIRE(advice);
+    REQUIRE(advice.suggestions.size() == 1);
+    CHECK(advice.suggestions[0] == memory_advice::suggestion{1, 1, 3, 1, 30, 40});
+    CHECK(!advise_memory(of(true), options, {.copies = false}));
+    CHECK(advise_memory(of(true), options)); // b is copied
+}
+
 TEST_CASE("a lower limit never costs less than a higher one, and a list of limits is answered in its order")
 {
     training const net{24};
